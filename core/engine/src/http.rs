@@ -1,0 +1,73 @@
+//! The HTTP fields of a decision (semantics section 12).
+
+use crate::decision::{Decision, Evaluation};
+use crate::numbers;
+use crate::reading::Info;
+use crate::rule_spec::Action;
+use std::time::{Duration, UNIX_EPOCH};
+
+/// Which fields are sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum HeaderFormat {
+    /// As GitLab's API documents them.
+    #[default]
+    Gitlab,
+    /// draft-ietf-httpapi-ratelimit-headers-11.
+    IetfDraft11,
+}
+
+/// Field names and values, in the order they are sent.
+pub type Headers = Vec<(&'static str, String)>;
+
+const MICROS: u64 = 1_000_000;
+
+impl Decision<'_> {
+    /// The fields of the most constraining evaluation whose rule is not a `log` rule; none for
+    /// unmatched and failed decisions, nor where a skip is reported.
+    pub fn headers(&self, format: HeaderFormat) -> Headers {
+        if self.is_skipped() && !self.is_blocked() {
+            return Headers::new();
+        }
+        let visible = self.evaluations().iter().filter(|e| e.rule().action() != Action::Log);
+        visible.min_by(|a, b| a.constrains(b)).map_or_else(Headers::new, |e| fields(e, &self.info_of(e), format))
+    }
+}
+
+impl Evaluation<'_> {
+    /// The fields of this evaluation, a `log` rule's too.
+    pub fn headers(&self, format: HeaderFormat) -> Headers {
+        fields(self, self.info(), format)
+    }
+}
+
+fn fields(evaluation: &Evaluation<'_>, info: &Info, format: HeaderFormat) -> Headers {
+    let name = evaluation.rule().name();
+    let mut headers = match format {
+        HeaderFormat::Gitlab => vec![
+            ("RateLimit-Name", name.to_owned()),
+            ("RateLimit-Limit", info.limit.to_string()),
+            ("RateLimit-Observed", whole(info.count)),
+            ("RateLimit-Remaining", whole(info.remaining)),
+            ("RateLimit-Reset", info.reset_at_us().div_ceil(MICROS).to_string()),
+        ],
+        HeaderFormat::IetfDraft11 => vec![
+            ("RateLimit-Policy", format!("\"{name}\";q={};w={}", info.limit, info.period_s)),
+            ("RateLimit", format!("\"{name}\";r={};t={}", whole(info.remaining), info.reset_after_us.div_ceil(MICROS))),
+        ],
+    };
+    if evaluation.blocks() {
+        if let Some(wait_us) = info.retry_after_us {
+            headers.push(("Retry-After", wait_us.div_ceil(MICROS).max(1).to_string()));
+        }
+        if format == HeaderFormat::Gitlab {
+            let reset = UNIX_EPOCH + Duration::from_secs(info.reset_at_us().div_ceil(MICROS));
+            headers.push(("RateLimit-ResetTime", httpdate::fmt_http_date(reset)));
+        }
+    }
+    headers
+}
+
+/// Whole, rounded down, at least 0.
+fn whole(n: f64) -> String {
+    numbers::floor_to_wide(n).to_string()
+}

@@ -1,0 +1,161 @@
+//! What a store found for one step, and what that means: the evaluation of a rule.
+
+use crate::cost::{Cost, Millionths};
+use crate::gcra;
+use crate::numbers::seconds_to_micros;
+use crate::rule_spec::Action;
+use crate::step::{CountStep, Counting};
+use crate::window;
+use std::time::{Duration, SystemTime};
+
+/// A counter as one call found or left it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Counter {
+    /// A window or a set of distinct values.
+    Window {
+        /// After this call.
+        count: Millionths,
+        /// Until it ends, in µs; `None` for a missing one and one without expiry: a full period.
+        left_us: Option<u64>,
+        /// count > limit, as the store compared it.
+        over: bool,
+    },
+    /// A GCRA cell.
+    Gcra(gcra::Reading),
+}
+
+/// A step's counter and its ban.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// The counter.
+    pub counter: Counter,
+    /// Until the ban in force ends, in µs; the one that this call started included.
+    pub ban_left_us: Option<u64>,
+}
+
+impl Reading {
+    /// The counter is over, or a ban is in force.
+    pub const fn is_over(&self) -> bool {
+        let over = match &self.counter {
+            Counter::Window { over, .. } => *over,
+            Counter::Gcra(reading) => reading.refused,
+        };
+        over || self.ban_left_us.is_some()
+    }
+}
+
+/// What came of one rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// Not over.
+    Allow,
+    /// A `limit` rule that is over.
+    Block,
+    /// A `warn` rule that is over.
+    Warn,
+    /// A `log` rule that is over.
+    Log,
+    /// A ban is in force, whatever the action.
+    Banned,
+}
+
+impl Outcome {
+    /// Every outcome.
+    pub const ALL: [Self; 5] = [Self::Allow, Self::Block, Self::Warn, Self::Log, Self::Banned];
+
+    /// As metrics and results spell it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Block => "block",
+            Self::Warn => "warn",
+            Self::Log => "log",
+            Self::Banned => "banned",
+        }
+    }
+}
+
+/// The numbers of one evaluation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Info {
+    /// The limit in force.
+    pub limit: u64,
+    /// The period in force, in seconds.
+    pub period_s: u32,
+    /// What was counted, this call included.
+    pub count: f64,
+    /// What is left, within 0 and the limit (GCRA: the burst).
+    pub remaining: f64,
+    /// A ban is in force.
+    pub banned: bool,
+    pub(crate) now_us: u64,
+    pub(crate) reset_after_us: u64,
+    pub(crate) retry_after_us: Option<u64>,
+}
+
+impl Info {
+    /// Until the counter is fresh again, or the ban's end.
+    pub const fn reset_after(&self) -> Duration {
+        Duration::from_micros(self.reset_after_us)
+    }
+
+    /// How long to wait before the same call passes; only of a `limit` rule that is over, and `None`
+    /// where no wait helps.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.retry_after_us.map(Duration::from_micros)
+    }
+
+    /// The instant of the reset, by the clock of the check.
+    pub fn reset_at(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_micros(self.reset_at_us())
+    }
+
+    /// The instant of the reset in µs since 1970.
+    pub const fn reset_at_us(&self) -> u64 {
+        self.now_us.saturating_add(self.reset_after_us)
+    }
+}
+
+/// What a step and its reading say, in the call of `cost` (a peek: of 1) at `now_us` of the host.
+pub(crate) fn evaluate(step: &CountStep, reading: &Reading, cost: Cost, now_us: u64) -> (Outcome, Info) {
+    let limit = Millionths::from_units(step.limit);
+    let period_us = seconds_to_micros(u64::from(step.period_s));
+    let banned = reading.ban_left_us.is_some();
+    let (count, remaining, reset_us, counter_over, counter_wait_us) = match (&reading.counter, &step.counting) {
+        (Counter::Gcra(cell), Counting::Gcra(rate)) => {
+            let wait_us = cell.wait_us(rate, rate.span(cost));
+            (cell.count(rate), cell.remaining(rate), cell.reset_after_us(rate), cell.refused, wait_us)
+        }
+        (Counter::Window { count, left_us, over }, counting) => {
+            let left_us = left_us.unwrap_or(period_us);
+            let next =
+                if matches!(counting, Counting::Distinct { .. }) { *count } else { count.plus(cost.millionths()) };
+            let wait_us = if *over || window::is_over(next, step.limit) { left_us } else { 0 };
+            let remaining = limit.minus(*count).units().clamp(0.0, limit.units());
+            (count.units(), remaining, left_us, *over, wait_us)
+        }
+        // A store answers a GCRA step with a cell; anything else reads as a full period, refused.
+        (Counter::Gcra(_), _) => (0.0, 0.0, period_us, true, period_us),
+    };
+    let over = banned || counter_over;
+    let outcome = match (banned, over, step.action) {
+        (true, ..) => Outcome::Banned,
+        (_, false, _) => Outcome::Allow,
+        (_, true, Action::Warn) => Outcome::Warn,
+        (_, true, Action::Log) => Outcome::Log,
+        (_, true, Action::Limit | Action::Skip) => Outcome::Block,
+    };
+    let ban_us = reading.ban_left_us.unwrap_or(0);
+    let info = Info {
+        limit: step.limit,
+        period_s: step.period_s,
+        count,
+        remaining: if banned { 0.0 } else { remaining },
+        banned,
+        now_us,
+        reset_after_us: reading.ban_left_us.unwrap_or(reset_us),
+        retry_after_us: (over && step.action == Action::Limit && step.can_pass(cost))
+            .then_some(ban_us.max(counter_wait_us)),
+    };
+    (outcome, info)
+}

@@ -1,0 +1,105 @@
+//! Clearing an identifier: counters and bans of every rule but the skips.
+
+use crate::limiter::{Limiter, names_of};
+use crate::store::Store;
+use labkit_ratelimit_engine::{Algorithm, Failure, Identifier, Value};
+use labkit_ratelimit_store::StoreKeys;
+use labkit_ratelimit_store::redis::{Call, Fault, clear_calls, read_clear};
+
+/// A clear whose calls wait to be run, for hosts that run them themselves.
+#[derive(Debug)]
+#[must_use = "the calls of a clear must be run and settled"]
+pub struct Clearing {
+    calls: Vec<Call>,
+    at: usize,
+    deleted: u64,
+    names: Vec<String>,
+}
+
+impl Clearing {
+    /// The next call to run, if there is one.
+    pub fn call(&self) -> Option<&Call> {
+        self.calls.get(self.at)
+    }
+
+    /// How many keys were deleted so far.
+    pub const fn deleted(&self) -> u64 {
+        self.deleted
+    }
+}
+
+impl Limiter {
+    /// Deletes counter and ban of every rule but the skips for this identifier, matching or not; gives
+    /// how many keys it deleted. Never fails: it deletes what it can, and logs.
+    pub fn clear<I: Identifier + ?Sized>(&self, identifier: &I) -> u64 {
+        let mut clearing = self.plan_clear(identifier);
+        while let Some(call) = clearing.call() {
+            let reply = match &self.store {
+                Store::Connected(connection, options) => connection.run(call, options.deadline),
+                Store::Planned(_) | Store::Memory(_) => Err(Fault::new(
+                    "NoConnection",
+                    "this limiter's host runs its calls: use plan_clear and settle_clear",
+                )),
+            };
+            self.settle_clear(&mut clearing, reply);
+        }
+        clearing.deleted
+    }
+
+    /// Plans a clear; on the memory store it is done at once.
+    pub fn plan_clear<I: Identifier + ?Sized>(&self, identifier: &I) -> Clearing {
+        let (facts, failure) = self.rules.facts_of_all(identifier);
+        let mut clearing = Clearing { calls: Vec::new(), at: 0, deleted: 0, names: names_of(identifier) };
+        if let Some(failure) = failure {
+            self.warn_failure(&failure, &|| clearing.names.clone());
+        }
+        let now_us = self.clock.now_us();
+        let keyed = |rule: &u32| self.rules.keyed(*rule, &facts).all(|(_, value)| !matches!(value, Value::Bad(_)));
+        let counting: Vec<u32> = self.rules.counting().filter(keyed).collect();
+        if let Store::Memory(memory) = &self.store {
+            let clear =
+                |rule: &u32| memory.clear(self.keys.key(&self.rules, *rule, &facts), self.algorithm(*rule), now_us);
+            clearing.deleted = counting.iter().map(clear).sum();
+            return clearing;
+        }
+        let keys: Vec<StoreKeys> =
+            counting.iter().filter_map(|rule| StoreKeys::build(&self.rules, *rule, &facts)).collect();
+        if let Some(local) = self.fallback.in_use() {
+            let clear = |(rule, keys): (&u32, &StoreKeys)| {
+                local.clear(local.key_of(keys.counter.as_bytes()), self.algorithm(*rule), now_us)
+            };
+            clearing.deleted = counting.iter().zip(&keys).map(clear).sum();
+        }
+        if let Some(redis) = self.redis()
+            && redis.circuit.admits(now_us)
+        {
+            clearing.calls = clear_calls(&keys, redis.topology);
+        }
+        clearing
+    }
+
+    fn algorithm(&self, rule: u32) -> Algorithm {
+        self.rules.rule(rule).algorithm()
+    }
+
+    /// Takes the reply of the clear's call at hand, or the fault that came in its place.
+    pub fn settle_clear(&self, clearing: &mut Clearing, reply: Result<impl AsRef<[u8]>, Fault>) {
+        clearing.at += 1;
+        let fault = match reply.and_then(|reply| read_clear(reply.as_ref())) {
+            Ok((deleted, fault)) => {
+                clearing.deleted += deleted;
+                fault
+            }
+            Err(fault) => Some(fault),
+        };
+        let failure: Option<Failure> = fault.map(|fault| fault.into_failure(None));
+        if let Some(failure) = &failure {
+            self.warn_failure(failure, &|| clearing.names.clone());
+        }
+        if failure.is_some_and(|failure| failure.is_of_store()) {
+            self.store_failed();
+        } else {
+            self.store_answered();
+        }
+    }
+}

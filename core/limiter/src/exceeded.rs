@@ -1,0 +1,37 @@
+//! A block as an error.
+
+use labkit_ratelimit_engine::Decision;
+use std::fmt;
+
+/// The error of [`crate::Limiter::enforce`]: the decision that blocks.
+#[derive(Clone, Debug)]
+pub struct Exceeded<'l> {
+    limiter: &'l str,
+    decision: Decision<'l>,
+}
+
+impl<'l> Exceeded<'l> {
+    pub(crate) const fn new(limiter: &'l str, decision: Decision<'l>) -> Self {
+        Self { limiter, decision }
+    }
+
+    /// The decision.
+    pub const fn decision(&self) -> &Decision<'l> {
+        &self.decision
+    }
+}
+
+impl fmt::Display for Exceeded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rate limit {} exceeded", self.limiter)?;
+        if let Some(rule) = self.decision.rule() {
+            write!(f, " by rule {}", rule.name())?;
+        }
+        match self.decision.info().and_then(|info| info.retry_after()) {
+            Some(wait) => write!(f, "; it passes again in {:.3} s", wait.as_secs_f64()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Exceeded<'_> {}

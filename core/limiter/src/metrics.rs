@@ -1,0 +1,192 @@
+//! Counters and gauges that a host reads (semantics section 11).
+
+use crossbeam_utils::CachePadded;
+use labkit_ratelimit_engine::{Action, Decision, Outcome, RuleEvaluation, Rules, Verdict};
+use std::cell::Cell;
+use std::fmt;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// Threads count apart, so that they do not wait for one another's cache lines.
+const STRIPES: usize = 16;
+/// Counters of a cache line pair.
+const BLOCK: usize = 16;
+
+const CHECKS: usize = 8;
+const PEEKS: usize = 2;
+/// A rule's results: the outcomes, and `skip`.
+const RESULTS: usize = Outcome::ALL.len() + 1;
+
+type Stripe = Box<[CachePadded<[AtomicU64; BLOCK]>]>;
+
+/// The counters of one limiter.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    stripes: Box<[Stripe]>,
+    // Limit and period in force, one more than they are; 0: never set.
+    gauges: Box<[[AtomicU64; 2]]>,
+}
+
+thread_local! {
+    static STRIPE: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+fn stripe() -> usize {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    STRIPE.with(|own| {
+        if own.get() == usize::MAX {
+            own.set(usize::try_from(NEXT.fetch_add(1, Relaxed)).unwrap_or(0) % STRIPES);
+        }
+        own.get()
+    })
+}
+
+fn check_series(verdict: Verdict, matched: bool, error: bool) -> usize {
+    usize::from(verdict == Verdict::Block) * 4 + usize::from(matched) * 2 + usize::from(error)
+}
+
+fn rule_series(rule: usize, result: usize) -> usize {
+    CHECKS + PEEKS + rule * RESULTS + result
+}
+
+const fn result_of(outcome: Outcome) -> usize {
+    match outcome {
+        Outcome::Allow => 0,
+        Outcome::Block => 1,
+        Outcome::Warn => 2,
+        Outcome::Log => 3,
+        Outcome::Banned => 4,
+    }
+}
+
+impl Metrics {
+    pub(crate) fn new(rules: usize) -> Self {
+        let blocks = rule_series(rules, 0).div_ceil(BLOCK);
+        let stripe = || (0..blocks).map(|_| CachePadded::default()).collect();
+        Self {
+            stripes: (0..STRIPES).map(|_| stripe()).collect(),
+            gauges: (0..rules).map(|_| Default::default()).collect(),
+        }
+    }
+
+    fn add(&self, stripe: usize, series: usize) {
+        self.stripes[stripe][series / BLOCK][series % BLOCK].fetch_add(1, Relaxed);
+    }
+
+    fn get(&self, series: usize) -> u64 {
+        self.stripes.iter().map(|stripe| stripe[series / BLOCK][series % BLOCK].load(Relaxed)).sum()
+    }
+
+    /// A check ended.
+    pub(crate) fn checked(&self, decision: &Decision<'_>, skip: Option<usize>) {
+        let stripe = stripe();
+        for evaluation in decision.counted() {
+            self.add(stripe, rule_series(evaluation.place(), result_of(evaluation.outcome())));
+            self.set_gauges(evaluation);
+        }
+        if let Some(rule) = skip {
+            self.add(stripe, rule_series(rule, RESULTS - 1));
+        }
+        let error = decision.is_error() || decision.is_degraded();
+        self.add(stripe, check_series(decision.verdict(), decision.is_matched(), error));
+    }
+
+    /// A peek ended.
+    pub(crate) fn peeked(&self, decision: &Decision<'_>) {
+        self.add(stripe(), CHECKS + usize::from(decision.is_error() || decision.is_degraded()));
+    }
+
+    fn set_gauges(&self, evaluation: &RuleEvaluation<'_>) {
+        let info = evaluation.info();
+        let [limit, period] = &self.gauges[evaluation.place()];
+        for (gauge, value) in [(limit, info.limit), (period, u64::from(info.period_s))] {
+            // Written only where it changed: reading is free among threads, writing is not.
+            if gauge.load(Relaxed) != value.saturating_add(1) {
+                gauge.store(value.saturating_add(1), Relaxed);
+            }
+        }
+    }
+
+    /// Every series that was written so far.
+    pub(crate) fn samples(&self, rules: &Rules) -> Vec<Sample> {
+        let limiter = || ("rate_limiter", rules.limiter().to_owned());
+        let flag = |on: bool| if on { "true" } else { "false" }.to_owned();
+        let mut samples = Vec::new();
+        for verdict in Verdict::ALL {
+            for (matched, error) in [(false, false), (false, true), (true, false), (true, true)] {
+                let labels = vec![
+                    ("action", verdict.as_str().to_owned()),
+                    ("error", flag(error)),
+                    ("matched", flag(matched)),
+                    limiter(),
+                ];
+                samples.push(Sample::counter("checks_total", labels, self.get(check_series(verdict, matched, error))));
+            }
+        }
+        for error in [false, true] {
+            let labels = vec![("error", flag(error)), limiter()];
+            samples.push(Sample::counter("peeks_total", labels, self.get(CHECKS + usize::from(error))));
+        }
+        for (place, rule) in rules.iter().enumerate() {
+            let name = || ("rule", rule.name().to_owned());
+            let results = Outcome::ALL.map(|outcome| (result_of(outcome), outcome.as_str()));
+            for (result, text) in results.into_iter().chain([(RESULTS - 1, Action::Skip.as_str())]) {
+                let labels =
+                    vec![("action", rule.action().as_str().to_owned()), limiter(), ("result", text.to_owned()), name()];
+                samples.push(Sample::counter("rule_evaluations_total", labels, self.get(rule_series(place, result))));
+            }
+            for (gauge, metric) in self.gauges[place].iter().zip(["limit", "period_seconds"]) {
+                if let Some(value) = gauge.load(Relaxed).checked_sub(1) {
+                    samples.push(Sample {
+                        value,
+                        kind: SampleKind::Gauge,
+                        ..Sample::counter(metric, vec![limiter(), name()], 1)
+                    });
+                }
+            }
+        }
+        samples.retain(|sample| sample.kind == SampleKind::Gauge || sample.value > 0);
+        samples
+    }
+}
+
+/// The type of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SampleKind {
+    /// Only grows.
+    Counter,
+    /// The last value; across processes the largest.
+    Gauge,
+}
+
+/// One series and its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// The metric's full name.
+    pub name: String,
+    /// Its type.
+    pub kind: SampleKind,
+    /// Label names and values, sorted by name.
+    pub labels: Vec<(&'static str, String)>,
+    /// The value.
+    pub value: u64,
+}
+
+impl Sample {
+    fn counter(metric: &str, labels: Vec<(&'static str, String)>, value: u64) -> Self {
+        Self { name: format!("gitlab_labkit_rate_limiter_{metric}"), kind: SampleKind::Counter, labels, value }
+    }
+
+    /// The series as Prometheus' text format writes it, without its value.
+    pub fn series(&self) -> String {
+        let escape = |text: &str| text.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n");
+        let labels: Vec<String> =
+            self.labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escape(value))).collect();
+        format!("{}{{{}}}", self.name, labels.join(","))
+    }
+}
+
+impl fmt::Display for Sample {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.series(), self.value)
+    }
+}

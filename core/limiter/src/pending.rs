@@ -1,0 +1,189 @@
+//! Plan and settle: a check on Redis as calls that a host runs on its own connection.
+
+use crate::circuit::Change;
+use crate::limiter::{Limiter, OnError, Walk};
+use crate::store::RedisOptions;
+use labkit_ratelimit_engine::{Cost, CountStep, Decision, Facts, Failure, FailureKind, Mode, Rules, Selection, Step};
+use labkit_ratelimit_store::redis::{Call, ChainStep, Fault, StepReply, Topology, chain_calls, read_chain};
+use labkit_ratelimit_store::{Member, StoreKeys};
+
+/// A check or peek whose call waits for its reply.
+///
+/// Run [`Pending::call`] within the limiter's deadline and hand the reply, or the fault, to
+/// [`Limiter::settle`]: exactly once. Dropped unsettled, the check has no result and no metric.
+#[derive(Debug)]
+#[must_use = "a pending call that is not settled has no result"]
+pub struct Pending {
+    pub(crate) selection: Selection,
+    pub(crate) targets: Vec<Target>,
+    pub(crate) cost: Cost,
+    pub(crate) mode: Mode,
+    names: Vec<String>,
+    calls: Vec<Call>,
+    at: usize,
+    replies: Vec<StepReply>,
+}
+
+/// Where a counting step counts.
+#[derive(Debug)]
+pub(crate) struct Target {
+    pub(crate) keys: StoreKeys,
+    pub(crate) member: Option<Member>,
+}
+
+/// What a plan, or a settle, comes to.
+#[derive(Debug)]
+#[must_use = "a pending call must be run and settled"]
+#[expect(clippy::large_enum_variant, reason = "it lives for a call, and a decision in memory must not allocate")]
+pub enum Planned<'l> {
+    /// The decision.
+    Done(Decision<'l>),
+    /// A call to run, and to settle with.
+    Call(Pending),
+}
+
+impl Pending {
+    pub(crate) fn new(
+        rules: &Rules,
+        selection: Selection,
+        facts: &Facts<'_>,
+        cost: Cost,
+        mode: Mode,
+        topology: Topology,
+        names: Vec<String>,
+    ) -> Self {
+        let mut pending =
+            Self { selection, targets: Vec::new(), cost, mode, names, calls: Vec::new(), at: 0, replies: Vec::new() };
+        // Facts of a check hold no bad value, so that every key can be built.
+        let target = |step: &CountStep| {
+            let member = step.counted().and_then(|slot| Member::of(&facts[slot]));
+            StoreKeys::build(rules, step.rule, facts).map(|keys| Target { keys, member })
+        };
+        pending.targets = pending.steps().filter_map(target).collect();
+        let chain: Vec<_> = pending
+            .steps()
+            .zip(&pending.targets)
+            .map(|(step, target)| ChainStep { step, keys: &target.keys, member: target.member.as_ref() })
+            .collect();
+        pending.calls = chain_calls(&chain, cost, mode, topology);
+        pending
+    }
+
+    fn steps(&self) -> impl Iterator<Item = &CountStep> {
+        self.selection.steps.iter().filter_map(|step| if let Step::Count(step) = step { Some(step) } else { None })
+    }
+
+    /// The call to run.
+    pub fn call(&self) -> &Call {
+        &self.calls[self.at]
+    }
+
+    /// Takes the reply of the call at hand; gives whether another one follows.
+    fn take(&mut self, reply: &[u8]) -> Result<bool, Fault> {
+        let range = self.call().steps.clone();
+        let asked: Vec<_> = self.steps().skip(range.start).take(range.len()).copied().collect();
+        let replies = read_chain(reply, &asked.iter().collect::<Vec<_>>())?;
+        let goes_on = match (replies.last(), asked.last()) {
+            (Some(StepReply::Ran(reading)), Some(step)) => {
+                replies.len() == asked.len() && !step.stop.at(reading.is_over())
+            }
+            _ => false,
+        };
+        self.replies.extend(replies);
+        Ok(goes_on && self.at + 1 < self.calls.len())
+    }
+
+    /// The failure that ended the chain at the step in hand, if any.
+    fn failure(&self) -> Option<Failure> {
+        let Some(StepReply::Failed(fault)) = self.replies.last() else { return None };
+        let rule = self.steps().nth(self.replies.len() - 1).map(|step| step.rule);
+        Some(fault.clone().into_failure(rule))
+    }
+}
+
+impl Limiter {
+    pub(crate) fn start(&self, pending: Pending, redis: &RedisOptions) -> Planned<'_> {
+        if pending.calls.is_empty() {
+            return Planned::Done(self.decide_from(&pending, None));
+        }
+        if redis.circuit.admits(self.clock.now_us()) {
+            return Planned::Call(pending);
+        }
+        let failure =
+            Failure::new(FailureKind::CircuitOpen, "CircuitOpen", "the store keeps failing: it is not asked for now");
+        Planned::Done(self.decide_from(&pending, Some(failure)))
+    }
+
+    /// Takes the reply of a pending call, or the fault that came in its place. On a cluster another
+    /// call may follow.
+    pub fn settle(&self, mut pending: Pending, reply: Result<impl AsRef<[u8]>, Fault>) -> Planned<'_> {
+        let taken = reply.and_then(|reply| pending.take(reply.as_ref()));
+        let failure = match taken {
+            Ok(true) => {
+                pending.at += 1;
+                self.store_answered();
+                return Planned::Call(pending);
+            }
+            Ok(false) => pending.failure(),
+            Err(fault) => {
+                let rule = pending.steps().nth(pending.call().steps.start).map(|step| step.rule);
+                Some(fault.into_failure(rule))
+            }
+        };
+        if failure.as_ref().is_some_and(Failure::is_of_store) {
+            let quiet = self.redis().is_some_and(|redis| redis.circuit.is_open());
+            let failure = failure
+                .map(|failure| if quiet { Failure { kind: FailureKind::CircuitOpen, ..failure } } else { failure });
+            let decision = self.decide_from(&pending, failure);
+            self.store_failed();
+            return Planned::Done(decision);
+        }
+        self.store_answered();
+        Planned::Done(self.decide_from(&pending, failure))
+    }
+
+    /// The decision of what was replied, and of the failure that ended it.
+    fn decide_from(&self, pending: &Pending, failure: Option<Failure>) -> Decision<'_> {
+        let names = || pending.names.clone();
+        let now_us = self.clock.now_us();
+        let walk = Walk {
+            selection: &pending.selection,
+            cost: pending.cost,
+            mode: pending.mode,
+            names: &names,
+            locally: false,
+        };
+        match failure {
+            Some(failure) if failure.is_of_store() && self.on_error == OnError::Local => {
+                self.warn_failure(&failure, &names);
+                let memory = self.fallback.store();
+                self.walk(&Walk { locally: true, ..walk }, now_us, |n, step| {
+                    let target = &pending.targets[n];
+                    let key = memory.key_of(target.keys.counter.as_bytes());
+                    Ok(memory.run(key, step, target.member.as_ref(), pending.cost, pending.mode, now_us))
+                })
+            }
+            failure => self.walk(&walk, now_us, |n, _| match (pending.replies.get(n), &failure) {
+                (Some(StepReply::Ran(reading)), _) => Ok(*reading),
+                (_, Some(failure)) => Err(failure.clone()),
+                (_, None) => {
+                    Err(Failure::new(FailureKind::Internal, "UnexpectedReply", "the script stopped where it must not"))
+                }
+            }),
+        }
+    }
+
+    pub(crate) fn store_answered(&self) {
+        self.fallback.forget();
+        if self.redis().is_some_and(|redis| redis.circuit.succeeded() == Change::Closed) {
+            self.warn_circuit("rate_limit_circuit_closed");
+        }
+    }
+
+    pub(crate) fn store_failed(&self) {
+        let now_us = self.clock.now_us();
+        if self.redis().is_some_and(|redis| redis.circuit.failed(now_us) == Change::Opened) {
+            self.warn_circuit("rate_limit_circuit_open");
+        }
+    }
+}

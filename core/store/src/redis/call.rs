@@ -1,0 +1,127 @@
+//! Calls: the steps of a chain as KEYS and ARGV.
+
+use super::script::Script;
+use super::slot::slot;
+use crate::keys::{Member, StoreKeys};
+use labkit_ratelimit_engine::gcra::Fine;
+use labkit_ratelimit_engine::{Cost, CountStep, Counting, Mode, Rules, Stop};
+use std::ops::Range;
+
+/// What the keys are spread over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Topology {
+    /// One server takes all keys, also behind Sentinel: one call a check.
+    #[default]
+    Single,
+    /// A Redis Cluster: one call for each change of slot, in chain order.
+    Cluster,
+}
+
+/// One script call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The script.
+    pub script: &'static Script,
+    /// KEYS, all of one slot on a cluster.
+    pub keys: Vec<String>,
+    /// ARGV.
+    pub args: Vec<String>,
+    /// The steps that it runs, counted in the chain.
+    pub steps: Range<usize>,
+}
+
+/// A step with the names that it has in Redis.
+pub struct ChainStep<'a> {
+    /// The step.
+    pub step: &'a CountStep,
+    /// Its keys.
+    pub keys: &'a StoreKeys,
+    /// The value that a distinct step counts.
+    pub member: Option<&'a Member>,
+}
+
+/// The calls of a chain, in order.
+pub fn chain_calls(steps: &[ChainStep<'_>], cost: Cost, mode: Mode, topology: Topology) -> Vec<Call> {
+    let mut calls: Vec<(u16, Call)> = Vec::with_capacity(1);
+    for (at, step) in steps.iter().enumerate() {
+        let slot = match topology {
+            Topology::Single => 0,
+            Topology::Cluster => slot(&step.keys.counter),
+        };
+        let call = match calls.last_mut() {
+            Some((last, call)) if *last == slot => call,
+            _ => {
+                let first = Call {
+                    script: Script::chain(),
+                    keys: Vec::new(),
+                    args: vec![cost.text().to_string()],
+                    steps: at..at,
+                };
+                calls.push((slot, first));
+                let Some((_, call)) = calls.last_mut() else { continue };
+                call
+            }
+        };
+        call.steps.end = at + 1;
+        push(call, step, cost, mode);
+    }
+    calls.into_iter().map(|(_, call)| call).collect()
+}
+
+fn push(call: &mut Call, chained: &ChainStep<'_>, cost: Cost, mode: Mode) {
+    let step = chained.step;
+    let charges = mode == Mode::Check && !cost.is_zero();
+    let member = chained.member.filter(|_| mode == Mode::Check);
+    let what = match (&step.counting, charges, member) {
+        (Counting::Window, true, _) => 'w',
+        (Counting::Window, false, _) => 'r',
+        (Counting::Distinct { .. }, _, Some(_)) => 'd',
+        (Counting::Distinct { .. }, _, None) => 'e',
+        (Counting::Gcra(_), true, _) => 'g',
+        (Counting::Gcra(_), false, _) => 'p',
+    };
+    let stop = match step.stop {
+        // The chain was cut behind a step that always stops: there is nothing more to run.
+        Stop::Never | Stop::Always => 'n',
+        Stop::WhenOver => 'o',
+        Stop::WhenPassed => 'p',
+    };
+    let ban = match (step.ban_for_s, charges) {
+        (None, _) => '-',
+        (Some(_), true) => 'b',
+        (Some(_), false) => 'f',
+    };
+    call.args.push([what, stop, ban].iter().collect());
+    match &step.counting {
+        Counting::Window => call.args.extend([millis(step.period_s), step.limit.to_string()]),
+        Counting::Distinct { .. } => {
+            call.args.extend([millis(step.period_s), step.limit.to_string()]);
+            call.args.extend(member.map(|member| member.as_str().to_owned()));
+        }
+        Counting::Gcra(rate) => {
+            let spans: [Fine; 2] = [rate.span(Rules::judged_cost(mode, cost)), rate.tolerance];
+            call.args.push(step.limit.to_string());
+            call.args.extend(spans.iter().flat_map(|span| [span.micros.to_string(), span.rest.to_string()]));
+        }
+    }
+    call.keys.push(chained.keys.counter.clone());
+    if let Some(seconds) = step.ban_for_s {
+        call.keys.push(chained.keys.ban.clone());
+        call.args.push(millis(seconds));
+    }
+}
+
+fn millis(seconds: u32) -> String {
+    (u64::from(seconds) * 1000).to_string()
+}
+
+/// The calls that delete `keys`: one, or on a cluster one for each slot.
+pub fn clear_calls(keys: &[StoreKeys], topology: Topology) -> Vec<Call> {
+    let call = |keys: Vec<String>| Call { script: Script::clear(), keys, args: Vec::new(), steps: 0..0 };
+    let both = |keys: &StoreKeys| [keys.counter.clone(), keys.ban.clone()];
+    match topology {
+        _ if keys.is_empty() => Vec::new(),
+        Topology::Single => vec![call(keys.iter().flat_map(both).collect())],
+        Topology::Cluster => keys.iter().map(|keys| call(both(keys).into())).collect(),
+    }
+}

@@ -1,0 +1,247 @@
+"""Proves that the judge fails where it must: on each fault of a runner, of a scenario file, of MANIFEST, and on a canary that passes.
+
+Every test runs the real command, from a copy of this room in a folder of its own, with `fake_runner.py` in the place of a language.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+HOME = Path(__file__).resolve().parent
+COPIED = ("run", "judge", "generator", "schema.json", "transcript-schema.json", "canaries", "fake_runner.py")
+RULE = {"name": "per_user", "action": "limit", "characteristics": ["user"], "limit": 2, "period_s": 60}
+CHECK = {"check": {"user": "user:1"}, "expect": {"action": "allow", "rule": "per_user", "info": {"count": 1, "remaining": 1}}}
+
+
+def scenario(name: str, **fields: Any) -> dict[str, Any]:
+    """Out: a scenario that is in order, with some fields replaced."""
+    return {"name": name, "limiter": "notes_create", "rules": [RULE], "steps": [CHECK, {"advance": 60}, CHECK], **fields}
+
+
+class RoomTest(unittest.TestCase):
+    """A copy of the room with two scenarios, and ways to run its command."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="labkit-spec-test-")
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        self.home = self.root / "spec-tests"
+        self.home.mkdir()
+        for name in COPIED:
+            source = HOME / name
+            if source.is_dir():
+                shutil.copytree(source, self.home / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy2(source, self.home / name)
+        (self.root / "Cargo.toml").write_text('[workspace]\n[workspace.package]\nversion = "1.2.3"\n')
+        (self.home / "scenarios").mkdir()
+        self.write("one.json", scenario("first"), scenario("second", why="the same again"))
+        self.assertEqual(0, self.run_command("--write-manifest").returncode)
+
+    def write(self, file: str, *scenarios: Any) -> Path:
+        path = self.home / "scenarios" / file
+        path.write_text(json.dumps(list(scenarios)))
+        return path
+
+    def run_command(self, *arguments: str, fault: str = "", **environment: str) -> "subprocess.CompletedProcess[str]":
+        runner = f"{sys.executable} {self.home / 'fake_runner.py'}"
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("LABKIT_") and name != "CARGO_TARGET_DIR"}
+        env = {**inherited, "LABKIT_SPEC_RUNNER_RUST": runner, "LABKIT_FAKE_FAULT": fault, **environment}
+        command = [sys.executable, str(self.home / "run"), *arguments]
+        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
+
+    def judge(self, *arguments: str, fault: str = "", **environment: str) -> "subprocess.CompletedProcess[str]":
+        return self.run_command("rust", "--store", "memory", *arguments, fault=fault, **environment)
+
+    def assert_fails(self, ran: "subprocess.CompletedProcess[str]", *texts: str, status: int = 1) -> None:
+        self.assertEqual(status, ran.returncode, ran.stdout + ran.stderr)
+        self.assertNotIn("Traceback", ran.stderr)
+        for text in texts:
+            self.assertIn(text, ran.stdout + ran.stderr)
+
+
+class Runners(RoomTest):
+    def test_passes_where_all_is_as_expected(self) -> None:
+        ran = self.judge()
+        self.assertEqual(0, ran.returncode, ran.stdout + ran.stderr)
+        self.assertEqual("2 passed, 0 failed", ran.stdout.splitlines()[-1])
+
+    def test_each_fault_fails(self) -> None:
+        faults = {
+            "wrong_value": 'step 2 (check) action: expected "allow", actual "block"',
+            "missing_field": "'degraded' is missing",
+            "missing_step": "step 2 (check) is missing",
+            "extra_step": "extra step 3",
+            "unknown_op": "must be one of",
+            "other_op": "step 2 is advance, must be check",
+            "extra_scenario": "nobody_wrote_this was run",
+            "missing_scenario": "was not run",
+            "twice": "was run twice",
+            "wrong_done": "done says 3 scenarios, must be 2",
+            "no_done": "the runner ended early",
+            "no_header": "the first line is not",
+            "wrong_version": "that library is not this build",
+            "wrong_store": "store 'cluster', must be 'memory'",
+            "not_json": "is not JSON",
+            "duplicate_key": "stands twice",
+            "build_error": "build: ",
+            "early_exit": "the runner exited with 3",
+            "late_exit": "the runner exited with 3",
+        }
+        for fault, text in faults.items():
+            with self.subTest(fault):
+                ran = self.judge(fault=fault)
+                self.assert_fails(ran, text)
+                self.assertRegex(ran.stdout.splitlines()[-1], r"^\d+ passed, [1-9]\d* failed$")
+
+    def test_runner_that_hangs_is_stopped(self) -> None:
+        self.assert_fails(self.judge(fault="hang", LABKIT_SPEC_TIMEOUT_S="2"), "did not end within 2 s")
+
+    def test_runner_that_is_not_there(self) -> None:
+        self.assert_fails(self.judge(LABKIT_SPEC_RUNNER_RUST="/nowhere/runner"), "/nowhere/runner", status=2)
+
+    def test_build_that_should_fail_and_does_not(self) -> None:
+        build = scenario("zero", expect_build_error={"code": "limit_below_one"})
+        del build["steps"]
+        self.write("one.json", build)
+        self.run_command("--write-manifest")
+        self.assertEqual(0, self.judge().returncode)
+        self.write("one.json", {**build, "expect_build_error": {"code": "period_below_one"}})
+        self.assert_fails(self.judge(fault="build_error"), 'expected {"code": "period_below_one"}')
+
+    def test_jsonl_passes_the_lines_through_and_still_judges(self) -> None:
+        ran = self.judge("--format", "jsonl", fault="wrong_value")
+        self.assert_fails(ran, "1 passed, 1 failed")
+        lines = [json.loads(line) for line in ran.stdout.splitlines()]
+        self.assertEqual({"done": 2}, lines[-1])
+        self.assertEqual(10, len(lines))
+
+
+class Files(RoomTest):
+    def refuse(self, text: str, *scenarios: Any) -> None:
+        self.write("two.json", *scenarios)
+        self.assert_fails(self.judge(), text, status=2)
+
+    def test_unknown_fields(self) -> None:
+        misspelled = {"check": {}, "expect": {"acton": "allow"}}
+        for bad in (
+            scenario("bad", stor=["memory"]),
+            scenario("bad", steps=[{**CHECK, "costs": 1}]),
+            scenario("bad", steps=[misspelled]),
+            scenario("bad", steps=[{"check": {}, "expect": {"info": {"counts": 1}}}]),
+            scenario("bad", steps=[{"check": {}, "expect": {"evaluations": [{"rules": "a"}]}}]),
+            scenario("bad", rules=[{**RULE, "perod_s": 60}]),
+            scenario("bad", rules=[{**RULE, "overrides": [{"match": {}, "limits": 1}]}]),
+            scenario("bad", options={"on_eror": "block"}),
+            scenario("bad", steps=[{"headers": {}, "check": {}}]),
+            scenario("bad", steps=[{"headers": {}, "peek": {}, "expect": {}}]),
+        ):
+            with self.subTest(json.dumps(bad)):
+                self.refuse("unknown field", bad)
+
+    def test_rules_are_not_looked_at_where_their_error_is_expected(self) -> None:
+        bad = scenario("odd", rules=[{"nam": 1, "match": {"user": {}}}], expect_build_error={"code": "unknown_field"})
+        del bad["steps"]
+        self.write("two.json", bad)
+        self.run_command("--write-manifest")
+        self.assertEqual(0, self.judge().returncode)
+
+    def test_names_that_differ_between_languages(self) -> None:
+        build = scenario("bad", rules=[{**RULE, "match": {"path": {"re": "a"}}}], expect_build_error={"code": "matcher_bad_regex"})
+        del build["steps"]
+        self.refuse("`regex`", build)
+        for bad in (
+            scenario("bad", rules=[{**RULE, "match": {"path": [{"re": "a"}]}}]),
+            scenario("bad", rules=[{**RULE, "characteristics": ["endpoint"]}]),
+            scenario("bad", rules=[{**RULE, "match": {"endpoint": "a"}}]),
+            scenario("bad", steps=[{**CHECK, "check": {"endpoint": "/"}}]),
+        ):
+            with self.subTest(json.dumps(bad)):
+                self.refuse("two.json: bad", bad)
+
+    def test_duplicate_names(self) -> None:
+        self.refuse("rename one", scenario("first"))
+        self.refuse("rename one", scenario("third"), scenario("third"))
+        self.refuse("rename one", scenario("canary_window_count"))
+        one_file = self.write("two.json", scenario("first"))
+        self.assert_fails(self.judge(str(one_file)), "the name stands in one.json too", status=2)
+
+    def test_duplicate_keys_and_what_json_lacks(self) -> None:
+        path = self.home / "scenarios" / "two.json"
+        for text in ('[{"name": "a", "name": "b"}]', "[NaN]", "[1e999]", "[18446744073709551616]", "{}", "[]", "["):
+            with self.subTest(text):
+                path.write_text(text)
+                self.assert_fails(self.judge(), "two.json", status=2)
+
+    def test_scenarios_that_could_assert_nothing(self) -> None:
+        self.refuse("asserts nothing", scenario("bad", steps=[{"check": {}}]))
+        self.refuse("asserts nothing", scenario("bad", steps=[{"check": {}, "expect": {}}]))
+        self.refuse("nothing is left to run on", scenario("bad", steps=[CHECK, {"advance": -1}, {"store": "down"}]))
+        self.refuse("take it off the list", scenario("bad", steps=[CHECK, {"store": "down"}], stores=["memory", "redis"]))
+        self.refuse("no result yet", scenario("bad", steps=[{"headers": {}, "expect": {"RateLimit-Name": None}}, CHECK]))
+        series = 'gitlab_labkit_rate_limiter_peeks_total{rate_limiter="notes_create",error="false"}'
+        self.refuse("in this order", scenario("bad", steps=[{"metrics": True, "expect": {series: None}}]))
+
+    def test_manifest_that_differs(self) -> None:
+        self.write("two.json", scenario("third"))
+        self.assert_fails(self.judge(), "MANIFEST differs", "not in MANIFEST: two.json third memory,redis,cluster", "3 passed, 1 failed")
+        self.assertEqual(0, self.judge(str(self.home / "scenarios" / "two.json")).returncode)
+        self.run_command("--write-manifest")
+        self.assertEqual(0, self.judge().returncode)
+        (self.home / "scenarios" / "two.json").unlink()
+        self.assert_fails(self.judge(), "only in MANIFEST: two.json third")
+        (self.home / "MANIFEST").unlink()
+        self.assert_fails(self.judge(), "there is no MANIFEST")
+
+
+class OtherCommands(RoomTest):
+    def test_canary_that_passes_fails(self) -> None:
+        self.assert_fails(self.run_command("canaries", "rust", "--store", "memory"), "the judge or the runner is blind", "0 passed, 2 failed")
+
+    def test_canary_that_fails_passes(self) -> None:
+        ran = self.run_command("canaries", "rust", "--store", "memory", fault="wrong_value")
+        self.assert_fails(ran, "canary_ban_retry_after: fails as it must", "1 passed, 1 failed")  # the fault is in the last scenario alone
+
+    def test_canary_does_not_pass_by_a_broken_run(self) -> None:
+        self.assert_fails(self.run_command("canaries", "rust", "--store", "memory", fault="early_exit"), "0 passed, 3 failed")
+
+    def test_matrix(self) -> None:
+        self.write("one.json", scenario("first"), scenario("second", stores=["memory"]))
+        self.run_command("--write-manifest")
+        self.assert_fails(self.run_command("matrix"), "?", "4 not run")
+        self.judge()
+        self.assert_fails(self.run_command("matrix"), "2 ok, 0 failed, 2 not run (?), 2 left out")
+        self.write("one.json", scenario("first", why="changed since"), scenario("second", stores=["memory"]))
+        self.assert_fails(self.run_command("matrix"), "1 ok, 0 failed, 3 not run")
+        self.write("one.json", scenario("second", stores=["memory"]))
+        ran = self.run_command("matrix", "rust")
+        self.assertEqual(0, ran.returncode, ran.stdout)
+        self.assertRegex(ran.stdout, r"second +ok +– +–")
+        self.judge(fault="wrong_value")
+        self.assert_fails(self.run_command("matrix"), "1 failed")
+
+    def test_misuse(self) -> None:
+        for arguments in (
+            (),
+            ("cobol",),
+            ("rust", "--store", "disk"),
+            ("rust", "/nowhere.json"),
+            ("matrix", "cobol"),
+            ("random", "rust", "--store", "memory"),
+        ):
+            with self.subTest(arguments):
+                self.assert_fails(self.run_command(*arguments), status=2)
+
+    def test_no_redis_is_a_failure_that_says_what_to_install(self) -> None:
+        ran = self.run_command("rust", "--store", "redis", LABKIT_SPEC_REDIS_SERVER="no-such-server")
+        self.assert_fails(ran, "apt-get install redis-server", status=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
