@@ -60,4 +60,7 @@ pub use limiter::{CallOptions, Limiter, OnError};
 pub use log::{LogEvent, LogRecorder, Logger, TracingLogger};
 pub use metrics::{Sample, SampleKind};
 pub use pending::{Pending, Planned};
+/// The version of this library, as a runner and a binding report it.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 pub use store::{Connection, DEFAULT_DEADLINE, RedisOptions, Store};

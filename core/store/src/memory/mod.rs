@@ -242,10 +242,7 @@ fn count_in_window(shard: &mut Shard, key: Key, step: &CountStep, charge: Option
 fn count_distinct(shard: &mut Shard, key: Key, step: &CountStep, member: Option<u64>, now_us: u64) -> Counter {
     let (count, left_us) = match member {
         Some(member) => shard.add_member(key, member, seconds_to_micros(u64::from(step.period_s)), now_us),
-        None => shard
-            .look(key, now_us)
-            .filter(|cell| !cell.state.is_expired(now_us))
-            .map_or((0, None), |cell| (cell.state.members(), cell.state.left_us(now_us))),
+        None => shard.look(key, now_us).map_or((0, None), |cell| (cell.state.members(), cell.state.left_us(now_us))),
     };
     let count = Millionths::from_units(count);
     let over = window::is_over(count, step.limit);

@@ -45,12 +45,12 @@ impl Shard {
         self.places.find(key.hash(), |at| self.cells[offset(*at)].key == key).copied().map(offset)
     }
 
-    /// The cell of `key`, live or not yet overwritten, touched at `now_us`.
+    /// The live cell of `key`, touched at `now_us`.
     pub(super) fn look(&mut self, key: Key, now_us: u64) -> Option<&mut Cell> {
         let at = self.place(key)?;
         let cell = &mut self.cells[at];
         cell.touched_s = seconds(now_us);
-        Some(cell)
+        (!cell.state.is_expired(now_us)).then_some(cell)
     }
 
     /// Sets the state of `key`, making room for it if it is new.
@@ -76,8 +76,7 @@ impl Shard {
 
     /// Adds a value to the set of `key`; gives how many it holds and what is left of its window, in µs.
     pub(super) fn add_member(&mut self, key: Key, member: u64, period_us: u64, now_us: u64) -> (u64, Option<u64>) {
-        let live = self.look(key, now_us).is_some_and(|cell| !cell.state.is_expired(now_us));
-        if !live {
+        if self.look(key, now_us).is_none() {
             self.remove(key, now_us);
             self.put(
                 key,

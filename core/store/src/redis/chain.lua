@@ -111,7 +111,7 @@ local function set(name, period, limit, member)
     call('SADD', name, member)
     if left < 0 then
       call('PEXPIRE', name, period)
-      left = period
+      left = period * 1
     end
   end
   local count = left == -2 and 0 or call('SCARD', name)

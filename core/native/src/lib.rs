@@ -1,0 +1,1 @@
+//! A Redis connection of its own.
