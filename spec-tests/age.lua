@@ -1,7 +1,7 @@
 -- Ages one key, as if time had passed: for conformance tests only, never part of a product.
 --
 -- KEYS[1]  a key of the limiter: counter, distinct set, cell or ban
--- ARGV[1]  how much to age it by: microseconds, a decimal integer >= 0
+-- ARGV[1]  how much to age it by: microseconds, a decimal integer; below 0 sets the clock back
 -- reply    milliseconds left to the key; 0: its time was over and it was deleted;
 --          -1: it has no expiry and was left as it is; -2: there is no such key.
 --          An error if ARGV[1] is no such number, or a cell does not read as one; then nothing was changed.
@@ -11,8 +11,8 @@
 -- Lua numbers are doubles: microseconds since 1970 are exact (below 2^53), and %.0f prints them without an exponent.
 
 local age_us = tonumber(ARGV[1])
-if not age_us or age_us < 0 or age_us ~= math.floor(age_us) then
-  return redis.error_reply('ERR age.lua: ARGV[1] must be whole microseconds >= 0')
+if not age_us or age_us ~= math.floor(age_us) then
+  return redis.error_reply('ERR age.lua: ARGV[1] must be whole microseconds')
 end
 
 local left_ms = redis.call('PTTL', KEYS[1])

@@ -158,10 +158,9 @@ local function gcra(name, limit, take, take_rest, hold, hold_rest, charge)
   local owed = moved - now
   local over = owed > hold or (owed == hold and moved_rest > hold_rest)
   if charge and not over then
-    local lasts = floor((moved - clock + (moved_rest > 0 and 1 or 0) + 999) / 1000)
-    if lasts > 0 then
-      call('SET', name, format('%.0f:%.0f:%s:%.0f', moved, moved_rest, limit, now), 'PX', format('%.0f', lasts))
-    end
+    -- To the millisecond behind the TAT: never before it, whatever Redis' own clock rounds.
+    local until_ms = floor((moved + (moved_rest > 0 and 1 or 0) + 999) / 1000)
+    call('SET', name, format('%.0f:%.0f:%s:%.0f', moved, moved_rest, limit, now), 'PXAT', format('%.0f', until_ms))
     tat, rest = moved, moved_rest
   end
   out[size + 1], out[size + 2] = format('%.0f', tat), format('%.0f', rest)
