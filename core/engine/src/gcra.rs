@@ -36,11 +36,13 @@ impl Fine {
     /// The sum, carrying at `limit`.
     fn plus(self, other: Self, limit: u64) -> Self {
         // `limit - other.rest` instead of a sum of remainders: the Lua side has no room for it.
-        let room = limit - other.rest;
+        // Saturating: a store may hold instants that nobody of us wrote.
+        let room = limit.saturating_sub(other.rest);
+        let micros = self.micros.saturating_add(other.micros);
         if self.rest >= room {
-            Self { micros: self.micros + other.micros + 1, rest: self.rest - room }
+            Self { micros: micros.saturating_add(1), rest: self.rest - room }
         } else {
-            Self { micros: self.micros + other.micros, rest: self.rest + other.rest }
+            Self { micros, rest: self.rest + other.rest }
         }
     }
 
@@ -59,7 +61,7 @@ impl Fine {
 
     /// Rounded up to whole microseconds.
     pub const fn ceil(self) -> u64 {
-        if self.rest > 0 { self.micros + 1 } else { self.micros }
+        if self.rest > 0 { self.micros.saturating_add(1) } else { self.micros }
     }
 }
 

@@ -20,6 +20,8 @@ pub enum HeaderFormat {
 pub type Headers = Vec<(&'static str, String)>;
 
 const MICROS: u64 = 1_000_000;
+/// The last second that an HTTP date can write: a key that somebody else gave a longer life ends here.
+const LAST_SECOND: u64 = 253_402_300_799;
 
 impl Decision<'_> {
     /// The fields of the most constraining evaluation whose rule is not a `log` rule; none for
@@ -60,7 +62,7 @@ fn fields(evaluation: &Evaluation<'_>, info: &Info, format: HeaderFormat) -> Hea
             headers.push(("Retry-After", wait_us.div_ceil(MICROS).max(1).to_string()));
         }
         if format == HeaderFormat::Gitlab {
-            let reset = UNIX_EPOCH + Duration::from_secs(info.reset_at_us().div_ceil(MICROS));
+            let reset = UNIX_EPOCH + Duration::from_secs(info.reset_at_us().div_ceil(MICROS).min(LAST_SECOND));
             headers.push(("RateLimit-ResetTime", httpdate::fmt_http_date(reset)));
         }
     }

@@ -143,7 +143,6 @@ pub enum Scalar {
 impl Scalar {
     /// Same type and value; integer and float compare by number; no other coercion.
     pub fn equals(&self, value: &Value<'_>) -> bool {
-        #[expect(clippy::float_cmp, reason = "equality of numbers is what a rule asks for")]
         match (self, value) {
             (Self::Null, Value::Null) => true,
             (Self::Bool(a), Value::Bool(b)) => a == b,
