@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 /// One property's value, borrowed from the host for the length of a call.
 ///
-/// An integer beyond `i64` is handed over as its decimal text. What is none of these kinds (a list,
+/// An integer beyond `i64` is its decimal text; hosts with wider ones than `u64` hand that over. What is none of these kinds (a list,
 /// a map) is [`Value::Bad`]: the check then has no verdict (semantics section 8).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
@@ -16,6 +16,8 @@ pub enum Value<'a> {
     Bool(bool),
     /// An integer.
     Int(i64),
+    /// An unsigned integer: one beyond `i64` counts as its decimal text.
+    Unsigned(u64),
     /// A float. NaN and the infinities are bad values.
     Float(f64),
     /// Text.
@@ -35,6 +37,7 @@ impl<'a> Value<'a> {
             Self::Float(f) if f.is_nan() => Err("NaN"),
             Self::Float(f) if f.is_infinite() => Err("an infinite number"),
             Self::Bad(kind) => Err(kind),
+            Self::Unsigned(n) => Ok(i64::try_from(n).map_or(self, Self::Int)),
             other => Ok(other),
         }
     }
@@ -57,6 +60,7 @@ impl<'a> Value<'a> {
             Self::Bytes(bytes) => Some(bytes),
             Self::Bool(flag) => Some(if *flag { b"true" } else { b"false" }),
             Self::Int(n) => Some(scratch.integer.format(*n).as_bytes()),
+            Self::Unsigned(n) => Some(scratch.integer.format(*n).as_bytes()),
             Self::Float(f) => Some(scratch.float(*f).as_bytes()),
         }
     }
@@ -68,6 +72,7 @@ impl<'a> Value<'a> {
             Self::Text(text) => Some(text),
             Self::Bool(flag) => Some(if *flag { "true" } else { "false" }),
             Self::Int(n) => Some(scratch.integer.format(*n)),
+            Self::Unsigned(n) => Some(scratch.integer.format(*n)),
             Self::Float(f) => Some(scratch.float(*f)),
         }
     }
@@ -111,6 +116,7 @@ value_from! {
     i64 => |v| Value::Int(v),
     i32 => |v| Value::Int(i64::from(v)),
     u32 => |v| Value::Int(i64::from(v)),
+    u64 => |v| Value::Unsigned(v),
     f64 => |v| Value::Float(v),
     &'a str => |v| Value::Text(v),
     &'a String => |v| Value::Text(v),
@@ -151,6 +157,8 @@ impl Scalar {
             (Self::Int(a), Value::Float(b)) | (Self::Float(b), Value::Int(a)) => same_number(*a, *b),
             (Self::Text(a), Value::Text(b)) => a == b,
             (Self::Bytes(a), Value::Bytes(b)) => a == b,
+            // Beyond i64: its text.
+            (Self::Text(a), Value::Unsigned(b)) => *a == *itoa::Buffer::new().format(*b),
             _ => false,
         }
     }
@@ -176,6 +184,12 @@ impl From<String> for Scalar {
 impl From<i64> for Scalar {
     fn from(n: i64) -> Self {
         Self::Int(n)
+    }
+}
+
+impl From<u64> for Scalar {
+    fn from(n: u64) -> Self {
+        i64::try_from(n).map_or_else(|_| Self::Text(n.to_string()), Self::Int)
     }
 }
 
@@ -224,5 +238,8 @@ mod tests {
         assert!(!Scalar::Int(1).equals(&Value::Text("1")));
         assert!(!Scalar::Int(1).equals(&Value::Bool(true)));
         assert!(!Scalar::Text(String::new()).equals(&Value::Null));
+        let large = Value::from(u64::MAX).normalized().expect("a good value");
+        assert!(Scalar::from("18446744073709551615").equals(&large) && Scalar::from(u64::MAX).equals(&large));
+        assert!(Scalar::from(7_u64).equals(&Value::from(7_u64).normalized().expect("a good value")));
     }
 }

@@ -3,12 +3,12 @@
 use crate::callbacks::Callbacks;
 use crate::clock::{Clock, SystemClock};
 use crate::limiter::{Limiter, OnError};
-use crate::log::{Logger, TracingLogger};
+use crate::log::{self, LogEvent, Logger, TracingLogger};
 use crate::store::{Connection, RedisOptions, Store};
 use labkit_ratelimit_engine::{Evaluation, Findings, RuleSpec, Rules};
 use labkit_ratelimit_store::MemoryStore;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 /// Why a limiter could not be built: every mistake in its name and rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,10 +134,24 @@ impl Builder {
     pub fn build(self) -> Result<Limiter, BuildError> {
         match Rules::build(&self.name, &self.rules, self.evaluation) {
             Ok(rules) => {
-                let store = self.store.unwrap_or_else(Store::process_wide);
+                let store = self.store.unwrap_or_else(|| {
+                    say_memory(&self.name, &*self.logger);
+                    Store::process_wide()
+                });
                 Ok(Limiter::new(rules, store, self.callbacks, self.clock, self.logger, self.on_error))
             }
             Err(findings) => Err(BuildError { limiter: self.name, findings }),
         }
     }
+}
+
+/// Says, once in a process, that limiters without a store count in its memory alone.
+fn say_memory(limiter: &str, logger: &dyn Logger) {
+    static SAID: Once = Once::new();
+    SAID.call_once(|| {
+        log::warn(
+            logger,
+            &LogEvent { message: "rate_limit_memory_store", name: limiter.to_owned(), ..LogEvent::default() },
+        );
+    });
 }

@@ -1,4 +1,5 @@
 //! Limiters by key alone.
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use labkit_ratelimit::{
     FixedWindowLimiter, GcraLimiter, GcraWindow, KeyedError, ManualClock, MemoryStore, Quota, RateLimiter,

@@ -1,4 +1,5 @@
 //! Plan and settle, as a host that owns its connection meets them: no server here.
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use labkit_ratelimit::{
     Algorithm, CallOptions, Clock as _, Decision, Evaluation, Fault, Limiter, LogEvent, LogRecorder, Logger,
@@ -75,7 +76,7 @@ fn the_whole_chain_is_one_call_on_a_single_redis() {
         limiter.settle(pending, Ok("1 60000 0 1 60000 0 0 1700000010000000 0 1700000000000000 1700000000000000 0")),
     );
     assert!(decision.is_allowed() && decision.evaluations().len() == 3 && !decision.is_error());
-    assert_eq!(decision.rule().map(|rule| rule.name()), Some("paced"));
+    assert_eq!(decision.rule().map(labkit_ratelimit::Rule::name), Some("paced"));
 }
 
 #[test]
@@ -129,8 +130,23 @@ fn a_cluster_that_fails_half_way_fails_the_check_and_a_block_before_it_stands() 
 #[test]
 fn no_reply_whatever_it_is_breaks_the_host() {
     let mut random = fastrand::Rng::with_seed(7);
-    let words =
-        ["1", "-1", "!", "x", "", "18446744073709551616", "18446744073709551615", "9223372036854775807", "1e9", "0", "60000", "9007199254740993", "nan", "-", "💥"];
+    let words = [
+        "1",
+        "-1",
+        "!",
+        "x",
+        "",
+        "18446744073709551616",
+        "18446744073709551615",
+        "9223372036854775807",
+        "1e9",
+        "0",
+        "60000",
+        "9007199254740993",
+        "nan",
+        "-",
+        "💥",
+    ];
     for round in 0..20_000 {
         let limiter = limiter(if round % 2 == 0 { Topology::Single } else { Topology::Cluster });
         let mut pending = begin(&limiter);

@@ -42,7 +42,7 @@ mod tests {
     fn words(cmd: &Cmd) -> Vec<String> {
         let word = |arg: Arg<&[u8]>| match arg {
             Arg::Simple(arg) => String::from_utf8_lossy(arg).into_owned(),
-            Arg::Cursor => unreachable!("no cursor"),
+            _ => unreachable!("no cursor"),
         };
         cmd.args_iter().map(word).collect()
     }

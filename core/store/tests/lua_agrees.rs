@@ -5,6 +5,7 @@
 //! in time to what the clock reads around the call.
 //!
 //! `LABKIT_PROPERTY_STEPS` (100,000) calls are compared, `LABKIT_PROPERTY_SEED` (of the day) starts them.
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod server;
 

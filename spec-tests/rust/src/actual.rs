@@ -63,7 +63,7 @@ pub(crate) fn reply(reply: &Reply) -> Json {
         Reply::SimpleString(text) => json!(text),
         Reply::BulkString(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => json!(text),
-            Err(_) => json!({"$bytes": bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()}),
+            Err(_) => json!({"$bytes": hex(bytes)}),
         },
         Reply::Array(items) | Reply::Set(items) => Json::Array(items.iter().map(self::reply).collect()),
         other => json!(format!("{other:?}")),
@@ -73,4 +73,9 @@ pub(crate) fn reply(reply: &Reply) -> Json {
 pub(crate) fn metrics(limiter: &labkit_ratelimit::Limiter) -> Json {
     let samples = limiter.metrics().into_iter().map(|sample| (sample.series(), json!(sample.value)));
     Json::Object(samples.collect::<Map<_, _>>())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |n: u8| char::from_digit(u32::from(n), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

@@ -115,7 +115,7 @@ fn build(
     }
 }
 
-impl<'w> Run<'w> {
+impl Run<'_> {
     fn step(&mut self, step: &Json) -> Result<(&'static str, Json), Box<dyn Error>> {
         let map = step.as_object().ok_or("a step is a map")?;
         let facts = |op: &str| -> Vec<(String, Fact)> {

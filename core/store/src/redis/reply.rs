@@ -92,7 +92,12 @@ fn read_step(first: &str, words: &mut Words<'_>, step: &CountStep) -> Option<Res
         Counting::Window | Counting::Distinct { .. } => Counter::Window {
             count: Millionths::parse(first)?,
             // -1: no expiry, or no key.
-            left_us: words.next()?.parse::<i64>().ok().and_then(|ms| u64::try_from(ms).ok()).map(|ms| ms.saturating_mul(1000)),
+            left_us: words
+                .next()?
+                .parse::<i64>()
+                .ok()
+                .and_then(|ms| u64::try_from(ms).ok())
+                .map(|ms| ms.saturating_mul(1000)),
             over: words.flag()?,
         },
     };
