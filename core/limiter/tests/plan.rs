@@ -69,7 +69,7 @@ fn the_whole_chain_is_one_call_on_a_single_redis() {
     );
     assert_eq!(
         call.args,
-        ["1", "wo-", "60000", "2", "wob", "60000", "5", "600000", "go-", "1", "10000000", "0", "10000000", "0"]
+        ["1", "wo-", "60000", "2", "wob", "600000", "60000", "5", "go-", "1", "10000000", "0", "10000000", "0"]
     );
     assert_eq!(limiter.redis().map(|redis| redis.deadline), Some(Duration::from_millis(100)));
     let decision = done(
@@ -316,7 +316,7 @@ fn a_peek_reads_only_and_answers_for_a_cost_of_one() {
     let pending = call(limiter.plan(&USER, CallOptions::default().cost(9.0), Mode::Peek));
     assert_eq!(
         pending.call().args,
-        ["1", "ro-", "60000", "2", "rof", "60000", "5", "600000", "po-", "1", "10000000", "0", "10000000", "0"]
+        ["1", "ro-", "60000", "2", "rof", "600000", "60000", "5", "po-", "1", "10000000", "0", "10000000", "0"]
     );
     assert_eq!(limiter.rules().rule(2).algorithm(), Algorithm::Gcra);
 }

@@ -35,11 +35,8 @@ impl Dialer {
     /// One for the server itself, and one for its sentinels.
     pub(crate) fn pair(server: &Server, patience: Duration) -> Result<(Self, Self), ConfigError> {
         let tls = server.tls.as_ref().map(|tls| tls.connector().map(Arc::new)).transpose()?;
-        let dialer = |login: &Login, database: u32| Self {
-            login: connection_info(login, database),
-            tls: tls.clone(),
-            patience,
-        };
+        let dialer =
+            |login: &Login, database: u32| Self { login: connection_info(login, database), tls: tls.clone(), patience };
         Ok((dialer(&server.login, server.database), dialer(&server.sentinel_login, 0)))
     }
 

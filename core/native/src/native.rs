@@ -17,6 +17,9 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
+/// The runtime keeps the deadline; how much later the thread that waits for it loses patience with the runtime.
+const GRACE: Duration = Duration::from_millis(10);
+
 /// A Redis connection of this crate's own, shared by any number of limiters, threads and tasks.
 ///
 /// The first call connects. A connection that broke is replaced by the next call. In a process forked from
@@ -151,9 +154,9 @@ impl Connection for NativeRedis {
             // Nobody waits any more if this fails.
             let _ = sender.send(route.run(request, deadline).await);
         });
-        match receiver.recv_timeout(deadline) {
+        match receiver.recv_timeout(deadline.saturating_add(GRACE)) {
             Ok(reply) => reply,
-            // A reply that is there is used, however late.
+            // The runtime itself is late. A reply that is there is used, however late.
             Err(RecvTimeoutError::Timeout) => receiver.try_recv().unwrap_or_else(|_| Err(Fault::deadline(deadline))),
             Err(RecvTimeoutError::Disconnected) => Err(broken_off()),
         }

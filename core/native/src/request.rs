@@ -50,8 +50,12 @@ mod tests {
     #[test]
     fn it_is_the_same_call_by_digest_and_by_source() {
         let script = Script::clear();
-        let call =
-            Call { script, keys: vec!["{a}".into(), "{a}:ban".into()], args: vec!["1".into(), String::new()], steps: 0..0 };
+        let call = Call {
+            script,
+            keys: vec!["{a}".into(), "{a}:ban".into()],
+            args: vec!["1".into(), String::new()],
+            steps: 0..0,
+        };
         let request = Request::new(&call);
         assert_eq!(words(request.by_digest()), ["EVALSHA", script.digest(), "2", "{a}", "{a}:ban", "1", ""]);
         assert_eq!(words(&request.by_source()), ["EVAL", script.source(), "2", "{a}", "{a}:ban", "1", ""]);

@@ -13,15 +13,15 @@ pub(crate) struct Sentinels {
     master: String,
     addresses: Vec<Address>,
     /// How to reach them, and how to reach the master.
-    sentinels: Dialer,
-    masters: Dialer,
+    asking: Dialer,
+    dialing: Dialer,
     /// The one that knew last time.
     first: AtomicUsize,
 }
 
 impl Sentinels {
-    pub(crate) const fn new(master: String, addresses: Vec<Address>, sentinels: Dialer, masters: Dialer) -> Self {
-        Self { master, addresses, sentinels, masters, first: AtomicUsize::new(0) }
+    pub(crate) const fn new(master: String, addresses: Vec<Address>, asking: Dialer, dialing: Dialer) -> Self {
+        Self { master, addresses, asking, dialing, first: AtomicUsize::new(0) }
     }
 
     /// A connection to the master: to one that says itself that it is.
@@ -41,18 +41,18 @@ impl Sentinels {
     }
 
     async fn ask(&self, sentinel: &Address) -> Result<Wire, Fault> {
-        let asked = self.sentinels.dial(sentinel).await?;
+        let asked = self.asking.dial(sentinel).await?;
         let mut question = redis::cmd("SENTINEL");
         question.arg("GET-MASTER-ADDR-BY-NAME").arg(&self.master);
-        let answer = asked.query(&question, self.sentinels.patience).await?;
+        let answer = asked.query(&question, self.asking.patience).await?;
         if answer == Value::Nil {
             return Err(Fault::unreachable(format!("{sentinel} knows no master of that name")));
         }
         let place: Option<(String, u16)> = redis::from_redis_value(answer).ok();
         let address = place.and_then(|(host, port)| Address::told(&host, port, sentinel));
         let address = address.ok_or_else(|| fault::unexpected("a sentinel's answer is no address"))?;
-        let wire = self.masters.dial(&address).await?;
-        match role(&wire, &self.masters).await {
+        let wire = self.dialing.dial(&address).await?;
+        match role(&wire, &self.dialing).await {
             Some(role) if role != "master" => Err(Fault::unreachable(format!("{address} says that it is a {role}"))),
             None if !wire.is_alive() => Err(Fault::unreachable(format!("{address} does not say what it is"))),
             // One that may not tell is taken at the sentinel's word.

@@ -30,9 +30,8 @@ impl SlotMap {
     /// The link to a node, which may be new.
     pub(crate) fn node(&mut self, address: Address) -> Arc<Link> {
         let dialer = &self.dialer;
-        let link = self.nodes.entry(address).or_insert_with_key(|address| {
-            Arc::new(Link::to(address.clone(), dialer.clone()))
-        });
+        let link =
+            self.nodes.entry(address).or_insert_with_key(|address| Arc::new(Link::to(address.clone(), dialer.clone())));
         Arc::clone(link)
     }
 
@@ -100,7 +99,8 @@ mod tests {
     #[test]
     fn the_masters_of_all_ranges_are_read() {
         let asked = Address::parse("asked:1", 1).unwrap();
-        let range = |first, last, master| Value::Array(vec![Value::Int(first), Value::Int(last), master, node(text("r"), 9)]);
+        let range =
+            |first, last, master| Value::Array(vec![Value::Int(first), Value::Int(last), master, node(text("r"), 9)]);
         let answer = Value::Array(vec![
             range(0, 99, node(text("a"), 7000)),
             range(100, 199, node(Value::Nil, 7001)),

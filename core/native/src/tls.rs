@@ -59,8 +59,9 @@ impl Tls {
         let config = match &self.identity {
             None => config.with_no_client_auth(),
             Some((certificates, key)) => {
-                let key = PrivateKeyDer::from_pem_slice(key)
-                    .map_err(|error| ConfigError::caused(ConfigErrorKind::Tls, "the private key is no PEM key", error))?;
+                let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| {
+                    ConfigError::caused(ConfigErrorKind::Tls, "the private key is no PEM key", error)
+                })?;
                 config.with_client_auth_cert(certificates_in(certificates)?, key).map_err(|error| {
                     ConfigError::caused(ConfigErrorKind::Tls, "certificate and private key do not go together", error)
                 })?
@@ -86,7 +87,8 @@ impl Tls {
         // One broken file among the system's many is no reason to trust none of them.
         roots.add_parsable_certificates(found.certs);
         if roots.is_empty() {
-            let what = "the system has no certificates of authorities: install ca-certificates, or give Tls::authorities";
+            let what =
+                "the system has no certificates of authorities: install ca-certificates, or give Tls::authorities";
             return Err(match found.errors.into_iter().next() {
                 Some(error) => ConfigError::caused(ConfigErrorKind::Tls, what, error),
                 None => ConfigError::new(ConfigErrorKind::Tls, what),

@@ -83,7 +83,8 @@ impl<'a> Parts<'a> {
             if known.contains(&name) {
                 return Ok((name, decoded(value, ConfigErrorKind::Parameter)?));
             }
-            let may = if known.is_empty() { "there are none".to_owned() } else { format!("known: {}", known.join(", ")) };
+            let may =
+                if known.is_empty() { "there are none".to_owned() } else { format!("known: {}", known.join(", ")) };
             Err(ConfigError::new(
                 ConfigErrorKind::Parameter,
                 format!("a parameter behind ? is unknown here: {may}. Percent-encode ? and & in passwords"),
@@ -110,11 +111,8 @@ fn sentinel(parts: &Parts<'_>) -> Result<Server, ConfigError> {
     let master = decoded(master, ConfigErrorKind::Master)?;
     let mut server = Server::sentinel(master, parts.hosts.split(','))?.database(database(number)?);
     for (name, value) in parts.parameters(&["sentinel_username", "sentinel_password"])? {
-        server = if name == "sentinel_username" {
-            server.sentinel_username(value)
-        } else {
-            server.sentinel_password(value)
-        };
+        server =
+            if name == "sentinel_username" { server.sentinel_username(value) } else { server.sentinel_password(value) };
     }
     parts.log_in(server)
 }
@@ -153,7 +151,10 @@ fn database(text: &str) -> Result<u32, ConfigError> {
         return Ok(0);
     }
     text.parse().map_err(|_| {
-        ConfigError::new(ConfigErrorKind::Database, "what stands for the database is no number: write /0 or leave it out")
+        ConfigError::new(
+            ConfigErrorKind::Database,
+            "what stands for the database is no number: write /0 or leave it out",
+        )
     })
 }
 

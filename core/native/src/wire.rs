@@ -12,9 +12,6 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// How long replies still on their way are read from a connection that nobody uses any more.
-const LINGER: Duration = Duration::from_secs(1);
-
 /// One connection. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Wire {
@@ -64,7 +61,8 @@ impl Wire {
                         state.dead.store(true, Relaxed);
                     }
                 }
-                _ = left => { let _ = timeout(LINGER, driver).await; }
+                // Nobody waits for a reply any more.
+                _ = left => {}
             }
         });
         Self { address: Arc::new(address), connection, state }
@@ -149,13 +147,11 @@ impl Wire {
 
     /// Asks something else of the server.
     pub(crate) async fn query(&self, cmd: &Cmd, patience: Duration) -> Result<Value, Fault> {
-        match timeout(patience, self.send(cmd, false)).await {
-            Ok(result) => result.map_err(|error| fault::of_connection(&*self.address, &error)),
-            Err(_) => {
-                self.retire();
-                Err(Fault::unreachable(format!("{}: no reply within {} ms", self.address, patience.as_millis())))
-            }
-        }
+        let Ok(result) = timeout(patience, self.send(cmd, false)).await else {
+            self.retire();
+            return Err(Fault::unreachable(format!("{}: no reply within {} ms", self.address, patience.as_millis())));
+        };
+        result.map_err(|error| fault::of_connection(&*self.address, &error))
     }
 }
 

@@ -1,5 +1,6 @@
 //! A fork in a process whose runtime runs: both go on.
 #![cfg(unix)]
+#![allow(clippy::expect_used, reason = "helpers of tests")]
 
 mod support;
 
@@ -55,7 +56,14 @@ fn parent_and_child_go_on_after_a_fork() {
     assert_eq!(forked(|| checks(&started)), Some(0), "a runtime that was started is started again");
     assert_eq!(forked(|| checks(&unused)), Some(0), "one that was not is started");
     assert_eq!(forked(|| forked(|| checks(&started)).unwrap_or(4) + checks(&started)), Some(0), "a fork of a fork");
-    assert_eq!(forked(move || { drop(unused); 0 }), Some(0), "what was never used can be dropped");
+    assert_eq!(
+        forked(move || {
+            drop(unused);
+            0
+        }),
+        Some(0),
+        "what was never used can be dropped"
+    );
     assert!(started.remaining(IP).is_some(), "the parent's connection is still its own");
 
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

@@ -1,4 +1,5 @@
 //! TLS, with certificates made for the test.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 
 mod support;
 

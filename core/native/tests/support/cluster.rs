@@ -1,7 +1,7 @@
 //! A Redis Cluster of masters.
 
-use super::server::RedisServer;
-use super::{eventually, free_port};
+use super::eventually;
+use super::server::{FREE_PORT, RedisServer};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -15,8 +15,14 @@ pub struct RedisCluster {
 impl RedisCluster {
     pub fn start(masters: usize, empty: usize) -> Self {
         let node = |_| {
-            let bus = free_port().to_string();
-            RedisServer::with(&["--cluster-enabled", "yes", "--cluster-port", &bus, "--cluster-node-timeout", "2000"])
+            RedisServer::with(&[
+                "--cluster-enabled",
+                "yes",
+                "--cluster-port",
+                FREE_PORT,
+                "--cluster-node-timeout",
+                "2000",
+            ])
         };
         let nodes: Vec<RedisServer> = (0..masters + empty).map(node).collect();
         for (nth, node) in nodes.iter().enumerate().take(masters) {
@@ -62,6 +68,14 @@ impl RedisCluster {
             })
         });
         (slot, owner.expect("an owner"))
+    }
+
+    /// Makes a node without slots the replica of another one.
+    pub fn replicate(&self, replica: usize, master: usize) {
+        self.nodes[replica].run::<()>(&format!("CLUSTER REPLICATE {}", self.id(master)));
+        eventually("the replica is in step", || {
+            self.nodes[replica].run::<String>("INFO replication").contains("master_link_status:up")
+        });
     }
 
     /// Begins to move a slot.

@@ -1,6 +1,6 @@
 //! A server that only pretends to be Redis: it greets, and then does with a script call what it is told to.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

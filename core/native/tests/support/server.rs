@@ -6,6 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+/// Stands for a free port among arguments.
+pub const FREE_PORT: &str = "FREE_PORT";
+
 /// A running `redis-server`, killed when it is dropped.
 pub struct RedisServer {
     child: Child,
@@ -52,8 +55,12 @@ impl RedisServer {
 
     fn at(port: u16, folder: Folder, extra: Vec<String>) -> Self {
         let password = extra.iter().position(|arg| arg == "--requirepass").map(|at| extra[at + 1].clone());
-        let server = Self { child: spawn(port, &folder, &extra), port, folder, password, extra };
-        server.wait();
+        let mut server = Self { child: spawn(port, &folder, &extra), port, folder, password, extra };
+        // Somebody else may have taken the port in between.
+        while !server.is_up() {
+            server.port = free_port();
+            server.child = spawn(server.port, &server.folder, &server.extra);
+        }
         server
     }
 
@@ -75,12 +82,21 @@ impl RedisServer {
         Self::at(free_port(), folder, extra)
     }
 
-    fn wait(&self) {
+    /// Waits until it answers, or has ended.
+    fn is_up(&mut self) -> bool {
+        let mut ended = false;
         eventually("redis-server answers", || {
             let answer = self.try_connect().map(|mut connection| redis::cmd("PING").query::<String>(&mut connection));
+            ended = self.child.try_wait().expect("a child").is_some();
             // While it loads, it is there as well.
-            matches!(answer, Ok(Ok(_))) || matches!(answer, Ok(Err(error)) if error.code() == Some("LOADING"))
+            let answers = match answer {
+                Ok(Ok(_)) => true,
+                Ok(Err(error)) => error.code() == Some("LOADING"),
+                Err(_) => false,
+            };
+            ended || answers
         });
+        !ended
     }
 
     fn try_connect(&self) -> redis::RedisResult<Connection> {
@@ -139,7 +155,7 @@ impl RedisServer {
         self.kill();
         let extra: Vec<String> = self.extra.iter().cloned().chain(extra.iter().map(|arg| (*arg).to_owned())).collect();
         self.child = spawn(self.port, &self.folder, &extra);
-        self.wait();
+        assert!(self.is_up(), "it does not start again");
     }
 }
 
@@ -153,6 +169,7 @@ fn spawn(port: u16, folder: &Folder, extra: &[String]) -> Child {
     if !sentinel {
         command.args(["--save", "", "--appendonly", "no", "--enable-debug-command", "yes"]);
     }
+    let extra = extra.iter().map(|arg| if arg == FREE_PORT { free_port().to_string() } else { arg.clone() });
     command.args(extra).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().expect("redis-server must be installed: apt-get install redis-server (6.2 or later)")
 }

@@ -92,22 +92,22 @@ fn push(call: &mut Call, chained: &ChainStep<'_>, cost: Cost, mode: Mode) {
         (Some(_), false) => 'f',
     };
     call.args.push([what, stop, ban].iter().collect());
+    call.keys.push(chained.keys.counter.clone());
+    if let Some(seconds) = step.ban_for_s {
+        call.keys.push(chained.keys.ban.clone());
+        call.args.push(millis(seconds));
+    }
     match &step.counting {
         Counting::Window => call.args.extend([millis(step.period_s), step.limit.to_string()]),
         Counting::Distinct { .. } => {
-            call.args.extend([millis(step.period_s), step.limit.to_string()]);
-            call.args.extend(member.map(|member| member.as_str().to_owned()));
+            let member = member.map_or_else(String::new, |member| member.as_str().to_owned());
+            call.args.extend([millis(step.period_s), step.limit.to_string(), member]);
         }
         Counting::Gcra(rate) => {
             let spans: [Fine; 2] = [rate.span(Rules::judged_cost(mode, cost)), rate.tolerance];
             call.args.push(step.limit.to_string());
             call.args.extend(spans.iter().flat_map(|span| [span.micros.to_string(), span.rest.to_string()]));
         }
-    }
-    call.keys.push(chained.keys.counter.clone());
-    if let Some(seconds) = step.ban_for_s {
-        call.keys.push(chained.keys.ban.clone());
-        call.args.push(millis(seconds));
     }
 }
 
