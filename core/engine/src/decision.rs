@@ -42,11 +42,6 @@ pub struct Evaluation<'l> {
 }
 
 impl<'l> Evaluation<'l> {
-    pub(crate) fn new(rules: &'l Rules, step: &CountStep, reading: &Reading, cost: Cost, now_us: u64) -> Self {
-        let (outcome, info) = reading::evaluate(step, reading, cost, now_us);
-        Self { rule: rules.rule(step.rule), place: step.rule, outcome, info }
-    }
-
     /// The rule.
     pub const fn rule(&self) -> &'l Rule {
         self.rule
@@ -85,15 +80,6 @@ impl<'l> Evaluation<'l> {
     }
 }
 
-/// The wait that a block reports where several rules block.
-#[derive(Clone, Copy, Debug)]
-enum LongestWait {
-    /// One rule blocks, or none: its own.
-    Own,
-    /// The longest of theirs, in µs; absent if one of them has none.
-    OfAll(Option<u64>),
-}
-
 /// What a check or a peek answers. Borrows the limiter's rules.
 #[derive(Clone, Debug)]
 pub struct Decision<'l> {
@@ -102,31 +88,28 @@ pub struct Decision<'l> {
     verdict: Verdict,
     failed: bool,
     degraded: bool,
-    wait: LongestWait,
+    // Several rules block: the longest of their waits, in µs; absent if one of them has none.
+    longest_wait_us: Option<u64>,
+    blocks: u32,
 }
 
 impl<'l> Decision<'l> {
-    pub(crate) fn of(evaluated: SmallVec<[Evaluation<'l>; 4]>, skip: Option<&'l Rule>, degraded: bool) -> Self {
-        let mut blocks = evaluated.iter().filter(|e| e.blocks());
-        let verdict = if blocks.next().is_some() { Verdict::Block } else { Verdict::Allow };
-        let wait = if blocks.next().is_none() {
-            LongestWait::Own
-        } else {
-            let waits = evaluated.iter().filter(|e| e.blocks()).map(|e| e.info.retry_after_us);
-            LongestWait::OfAll(waits.reduce(|a, b| Some(a?.max(b?))).flatten())
-        };
-        Self { evaluated, skip, verdict, failed: false, degraded, wait }
+    /// Before anything was looked at: allowed, unmatched. A [`Tally`] fills it in.
+    pub fn undecided() -> Self {
+        Self {
+            evaluated: SmallVec::new(),
+            skip: None,
+            verdict: Verdict::Allow,
+            failed: false,
+            degraded: false,
+            longest_wait_us: None,
+            blocks: 0,
+        }
     }
 
-    pub(crate) fn failed(evaluated: SmallVec<[Evaluation<'l>; 4]>, verdict: Verdict) -> Self {
-        Self { evaluated, skip: None, verdict, failed: true, degraded: false, wait: LongestWait::Own }
-    }
-
-    /// The same verdict, found without the whole truth.
-    #[must_use]
-    pub const fn degraded(mut self) -> Self {
+    /// Marks it as found without the whole truth.
+    pub const fn degrade(&mut self) {
         self.degraded = true;
-        self
     }
 
     /// Whether the request may go on.
@@ -188,8 +171,8 @@ impl<'l> Decision<'l> {
 
     pub(crate) fn info_of(&self, evaluation: &Evaluation<'l>) -> Info {
         let mut info = evaluation.info;
-        if let (LongestWait::OfAll(wait), true) = (self.wait, evaluation.blocks()) {
-            info.retry_after_us = wait;
+        if self.blocks > 1 && evaluation.blocks() {
+            info.retry_after_us = self.longest_wait_us;
         }
         info
     }
@@ -226,48 +209,54 @@ impl<'l> Decision<'l> {
 
 /// The decision of a chain in the making: readings go in, in chain order.
 #[derive(Debug)]
-pub struct Tally<'l> {
+pub struct Tally<'d, 'l> {
     rules: &'l Rules,
     cost: Cost,
     now_us: u64,
-    evaluated: SmallVec<[Evaluation<'l>; 4]>,
-    degraded: bool,
+    decision: &'d mut Decision<'l>,
 }
 
-impl<'l> Tally<'l> {
-    /// Nothing yet. `cost` is what the call is judged by (a peek: 1), `now_us` the host's clock.
-    pub fn new(rules: &'l Rules, cost: Cost, now_us: u64) -> Self {
-        Self { rules, cost, now_us, evaluated: SmallVec::new(), degraded: false }
+impl<'d, 'l> Tally<'d, 'l> {
+    /// Fills in `decision`, which is undecided yet. `cost` is what the call is judged by (a peek: 1),
+    /// `now_us` the host's clock.
+    pub const fn new(rules: &'l Rules, cost: Cost, now_us: u64, decision: &'d mut Decision<'l>) -> Self {
+        Self { rules, cost, now_us, decision }
     }
 
     /// Takes a step's reading; gives whether the chain stops there.
     pub fn count(&mut self, step: &CountStep, reading: &Reading) -> bool {
-        let evaluation = Evaluation::new(self.rules, step, reading, self.cost, self.now_us);
-        let over = evaluation.is_exceeded();
-        self.evaluated.push(evaluation);
-        step.stop.at(over)
+        let (outcome, info) = reading::evaluate(step, reading, self.cost, self.now_us);
+        let evaluation = Evaluation { rule: self.rules.rule(step.rule), place: step.rule, outcome, info };
+        if evaluation.blocks() {
+            let own = info.retry_after_us;
+            let longest = self.decision.longest_wait_us;
+            self.decision.longest_wait_us =
+                if self.decision.blocks == 0 { own } else { own.zip(longest).map(|(a, b)| a.max(b)) };
+            self.decision.blocks += 1;
+            self.decision.verdict = Verdict::Block;
+        }
+        self.decision.evaluated.push(evaluation);
+        step.stop.at(outcome != Outcome::Allow)
     }
 
     /// A distinct rule was passed over for want of its property.
     pub const fn missing_distinct(&mut self) {
-        self.degraded = true;
-    }
-
-    /// The chain stopped at a step, or came to its end without one.
-    pub fn stopped(self) -> Decision<'l> {
-        Decision::of(self.evaluated, None, self.degraded)
+        self.decision.degraded = true;
     }
 
     /// The chain ended at the skip rule whose place this is.
-    pub fn skipped(self, rule: u32) -> Decision<'l> {
-        Decision::of(self.evaluated, Some(self.rules.rule(rule)), self.degraded)
+    pub fn skipped(self, rule: u32) {
+        self.decision.skip = Some(self.rules.rule(rule));
     }
 
-    /// The chain failed. A block decided before stands; else `verdict` is what `on_error` says.
-    pub fn failed(self, verdict: Verdict) -> Decision<'l> {
-        if self.evaluated.iter().any(Evaluation::blocks) {
-            return Decision::of(self.evaluated, None, true);
+    /// The chain failed. A block decided before it stands; else `verdict` is what `on_error` says.
+    pub const fn failed(self, verdict: Verdict) {
+        if self.decision.blocks > 0 {
+            self.decision.degraded = true;
+        } else {
+            self.decision.verdict = verdict;
+            self.decision.failed = true;
+            self.decision.degraded = false;
         }
-        Decision::failed(self.evaluated, verdict)
     }
 }

@@ -5,7 +5,7 @@
 //! chain order; a [`Tally`] turns the store's readings into a [`Decision`].
 //!
 //! ```
-//! use labkit_ratelimit_engine::{Counter, Evaluation, Mode, NoHost, Reading, RuleSpec, Rules, Step, Tally};
+//! use labkit_ratelimit_engine::{Counter, Decision, Evaluation, Mode, NoHost, Reading, RuleSpec, Rules, Step, Tally};
 //! use labkit_ratelimit_engine::{Cost, Millionths, Value};
 //!
 //! let rules = Rules::build("sign_in", &[RuleSpec::limit("per_ip", 2, 60).characteristics(["ip"])], Evaluation::FirstBlock)?;
@@ -19,9 +19,9 @@
 //!     counter: Counter::Window { count: Millionths::from_units(3), left_us: Some(42_000_000), over: true },
 //!     ban_left_us: None,
 //! };
-//! let mut tally = Tally::new(&rules, Cost::ONE, 1_700_000_000_000_000);
+//! let mut decision = Decision::undecided();
+//! let mut tally = Tally::new(&rules, Cost::ONE, 1_700_000_000_000_000, &mut decision);
 //! assert!(tally.count(step, &reading), "a block stops the chain");
-//! let decision = tally.stopped();
 //! assert!(decision.is_blocked());
 //! assert_eq!(decision.info().expect("a rule matched").retry_after().expect("a wait helps").as_secs(), 42);
 //! # Ok::<(), labkit_ratelimit_engine::Findings>(())

@@ -41,6 +41,11 @@ pub const fn offset(n: u32) -> usize {
     n as usize
 }
 
+/// A wider integer, where `From` cannot be used: in constants.
+pub const fn widen(n: u32) -> u64 {
+    n as u64
+}
+
 /// Whole seconds as microseconds.
 pub const fn seconds_to_micros(seconds: u64) -> u64 {
     seconds.saturating_mul(1_000_000)

@@ -2,7 +2,6 @@
 
 use crate::cost::{Cost, Millionths};
 use crate::gcra;
-use crate::numbers::seconds_to_micros;
 use crate::rule_spec::Action;
 use crate::step::{CountStep, Counting};
 use crate::window;
@@ -118,26 +117,8 @@ impl Info {
 
 /// What a step and its reading say, in the call of `cost` (a peek: of 1) at `now_us` of the host.
 pub(crate) fn evaluate(step: &CountStep, reading: &Reading, cost: Cost, now_us: u64) -> (Outcome, Info) {
-    let limit = Millionths::from_units(step.limit);
-    let period_us = seconds_to_micros(u64::from(step.period_s));
     let banned = reading.ban_left_us.is_some();
-    let (count, remaining, reset_us, counter_over, counter_wait_us) = match (&reading.counter, &step.counting) {
-        (Counter::Gcra(cell), Counting::Gcra(rate)) => {
-            let wait_us = cell.wait_us(rate, rate.span(cost));
-            (cell.count(rate), cell.remaining(rate), cell.reset_after_us(rate), cell.refused, wait_us)
-        }
-        (Counter::Window { count, left_us, over }, counting) => {
-            let left_us = left_us.unwrap_or(period_us);
-            let next =
-                if matches!(counting, Counting::Distinct { .. }) { *count } else { count.plus(cost.millionths()) };
-            let wait_us = if *over || window::is_over(next, step.limit) { left_us } else { 0 };
-            let remaining = limit.minus(*count).units().clamp(0.0, limit.units());
-            (count.units(), remaining, left_us, *over, wait_us)
-        }
-        // A store answers a GCRA step with a cell; anything else reads as a full period, refused.
-        (Counter::Gcra(_), _) => (0.0, 0.0, period_us, true, period_us),
-    };
-    let over = banned || counter_over;
+    let over = reading.is_over();
     let outcome = match (banned, over, step.action) {
         (true, ..) => Outcome::Banned,
         (_, false, _) => Outcome::Allow,
@@ -145,7 +126,18 @@ pub(crate) fn evaluate(step: &CountStep, reading: &Reading, cost: Cost, now_us: 
         (_, true, Action::Log) => Outcome::Log,
         (_, true, Action::Limit | Action::Skip) => Outcome::Block,
     };
-    let ban_us = reading.ban_left_us.unwrap_or(0);
+    let (count, remaining, reset_us) = match (&reading.counter, &step.counting) {
+        (Counter::Gcra(cell), Counting::Gcra(rate)) => {
+            (cell.count(rate), cell.remaining(rate), cell.reset_after_us(rate))
+        }
+        (Counter::Window { count, left_us, .. }, _) => {
+            let limit = Millionths::from_units(step.limit);
+            let remaining = limit.minus(*count).units().clamp(0.0, limit.units());
+            (count.units(), remaining, left_us.unwrap_or_else(|| step.period_us()))
+        }
+        // A store answers a GCRA step with a cell; anything else reads as nothing known.
+        (Counter::Gcra(_), _) => (0.0, 0.0, step.period_us()),
+    };
     let info = Info {
         limit: step.limit,
         period_s: step.period_s,
@@ -154,8 +146,25 @@ pub(crate) fn evaluate(step: &CountStep, reading: &Reading, cost: Cost, now_us: 
         banned,
         now_us,
         reset_after_us: reading.ban_left_us.unwrap_or(reset_us),
-        retry_after_us: (over && step.action == Action::Limit && step.can_pass(cost))
-            .then_some(ban_us.max(counter_wait_us)),
+        retry_after_us: if over { wait_us(step, reading, cost) } else { None },
     };
     (outcome, info)
+}
+
+/// How long to wait before a call of `cost` passes a step that is over: the later of the ban's end and
+/// the instant the counter alone would let it pass. `None` where no wait helps, and of rules that refuse nothing.
+fn wait_us(step: &CountStep, reading: &Reading, cost: Cost) -> Option<u64> {
+    if step.action != Action::Limit || !step.can_pass(cost) {
+        return None;
+    }
+    let counter_us = match (&reading.counter, &step.counting) {
+        (Counter::Gcra(cell), Counting::Gcra(rate)) => cell.wait_us(rate, rate.span(cost)),
+        (Counter::Gcra(_), _) => step.period_us(),
+        (Counter::Window { count, left_us, over }, counting) => {
+            let next =
+                if matches!(counting, Counting::Distinct { .. }) { *count } else { count.plus(cost.millionths()) };
+            if *over || window::is_over(next, step.limit) { left_us.unwrap_or_else(|| step.period_us()) } else { 0 }
+        }
+    };
+    Some(counter_us.max(reading.ban_left_us.unwrap_or(0)))
 }

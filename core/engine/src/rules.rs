@@ -222,49 +222,65 @@ impl Rules {
     /// # Errors
     /// The first mentioned property whose value cannot be one.
     pub fn facts<'i, I: Identifier + ?Sized>(&self, identifier: &'i I) -> Result<Facts<'i>, Failure> {
-        self.read(identifier, |property, kind| {
-            let message = format!("property `{property}` is {kind}: give a string, a finite number, a boolean or null");
-            Err(Failure::new(FailureKind::BadIdentifier, "BadIdentifier", message))
-        })
+        let mut facts = Facts::new();
+        self.facts_into(identifier, &mut facts)?;
+        Ok(facts)
+    }
+
+    /// As [`Rules::facts`], into a list that is empty yet.
+    ///
+    /// # Errors
+    /// The first mentioned property whose value cannot be one.
+    pub fn facts_into<'i, I: Identifier + ?Sized>(
+        &self,
+        identifier: &'i I,
+        facts: &mut Facts<'i>,
+    ) -> Result<(), Failure> {
+        for (slot, property) in self.properties.iter().enumerate() {
+            match identifier.value(slot, property).normalized() {
+                Ok(value) => facts.push(value),
+                Err(kind) => {
+                    let message =
+                        format!("property `{property}` is {kind}: give a string, a finite number, a boolean or null");
+                    return Err(Failure::new(FailureKind::BadIdentifier, "BadIdentifier", message));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The facts of a request for `clear`: a bad value stays bad, and only the keys that need it
     /// cannot be built. The failure, if any, is the first of them.
     pub fn facts_of_all<'i, I: Identifier + ?Sized>(&self, identifier: &'i I) -> (Facts<'i>, Option<Failure>) {
-        let failure = self.facts(identifier).err();
-        let facts = self.read(identifier, |_, _| Ok::<_, std::convert::Infallible>(Value::Bad("bad")));
-        (facts.unwrap_or_else(|never| match never {}), failure)
-    }
-
-    fn read<'i, I: Identifier + ?Sized, E>(
-        &self,
-        identifier: &'i I,
-        bad: impl Fn(&str, &str) -> Result<Value<'i>, E>,
-    ) -> Result<Facts<'i>, E> {
         let mut facts = Facts::new();
         for (slot, property) in self.properties.iter().enumerate() {
-            let value = identifier.value(slot, property).normalized();
-            facts.push(value.or_else(|kind| bad(property, kind))?);
+            facts.push(identifier.value(slot, property).normalized().unwrap_or(Value::Bad("bad")));
         }
-        Ok(facts)
+        (facts, self.facts(identifier).err())
     }
 
     /// What the request asks of the store: every rule that matches, up to the first skip or failure,
     /// its numbers resolved.
     pub fn select(&self, facts: &[Value<'_>], mode: Mode, host: &dyn Host) -> Selection {
-        let mut selection = Selection { steps: SmallVec::new(), end: End::Open };
+        let mut selection = Selection::default();
+        self.select_into(facts, mode, host, &mut selection);
+        selection
+    }
+
+    /// As [`Rules::select`], into a selection that is empty yet: it is large, and moving it is not free.
+    pub fn select_into(&self, facts: &[Value<'_>], mode: Mode, host: &dyn Host, selection: &mut Selection) {
         for (at, placed) in self.chain.iter().enumerate() {
             let at = numbers::index(at);
             match all_hold(&placed.rule.matchers, &placed.matched, facts, host) {
                 Ok(false) => continue,
                 Ok(true) if placed.rule.action == Action::Skip => {
                     selection.end = End::Skip(at);
-                    return selection;
+                    return;
                 }
                 Ok(true) => {}
                 Err(error) => {
                     selection.end = End::Failed(Failure::of_host(FailureKind::Pattern, at, error));
-                    return selection;
+                    return;
                 }
             }
             let missing = placed.counted.is_some_and(|slot| facts[numbers::offset(slot)].is_missing());
@@ -276,16 +292,15 @@ impl Rules {
                 Ok(step) => {
                     selection.steps.push(Step::Count(step));
                     if step.stop == Stop::Always {
-                        return selection;
+                        return;
                     }
                 }
                 Err(failure) => {
                     selection.end = End::Failed(failure);
-                    return selection;
+                    return;
                 }
             }
         }
-        selection
     }
 
     fn step(

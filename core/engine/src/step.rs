@@ -79,6 +79,11 @@ impl CountStep {
         if let Counting::Distinct { slot } = self.counting { Some(crate::numbers::offset(slot)) } else { None }
     }
 
+    /// The period in force, in µs.
+    pub const fn period_us(&self) -> u64 {
+        crate::numbers::seconds_to_micros(crate::numbers::widen(self.period_s))
+    }
+
     /// Whether a call of `cost` can ever pass from an empty counter.
     pub fn can_pass(&self, cost: Cost) -> bool {
         match &self.counting {
@@ -102,9 +107,10 @@ pub enum Step {
 }
 
 /// How the chain ends, when no step stops it before.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum End {
     /// There are no more rules.
+    #[default]
     Open,
     /// At a skip rule, whose place this is.
     Skip(u32),
@@ -113,7 +119,7 @@ pub enum End {
 }
 
 /// The steps of one check.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
     /// In chain order.
     pub steps: SmallVec<[Step; 4]>,

@@ -102,12 +102,21 @@ pub struct Limiter {
     pub(crate) fallback: Fallback,
 }
 
-/// How a walk along the chain ends up in a decision.
+/// A request in the making: its facts, its cost, and what it asks of the store.
+#[derive(Default)]
+struct Prepared<'i> {
+    facts: Facts<'i>,
+    cost: Cost,
+    selection: Selection,
+}
+
+/// A walk along a chain.
 pub(crate) struct Walk<'a> {
     pub(crate) selection: &'a Selection,
     pub(crate) cost: Cost,
     pub(crate) mode: Mode,
     pub(crate) names: &'a dyn Fn() -> Vec<String>,
+    pub(crate) now_us: u64,
     /// Counted in the store's place.
     pub(crate) locally: bool,
 }
@@ -156,7 +165,7 @@ impl Limiter {
 
     /// Charges and decides. Never fails: a check without a verdict answers as `on_error` says.
     pub fn check_with<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>) -> Decision<'_> {
-        self.wait(self.plan(identifier, options, Mode::Check))
+        self.decide(identifier, options, Mode::Check)
     }
 
     /// As [`Limiter::check_with`], but a block is an error that carries the decision.
@@ -179,7 +188,7 @@ impl Limiter {
 
     /// As [`Limiter::peek`], with a context for callables.
     pub fn peek_with<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>) -> Decision<'_> {
-        self.wait(self.plan(identifier, options, Mode::Peek))
+        self.decide(identifier, options, Mode::Peek)
     }
 
     /// Counters and gauges, as they stand.
@@ -192,6 +201,16 @@ impl Limiter {
         if let Some(options) = self.store.redis() {
             options.circuit.close();
         }
+    }
+
+    fn decide<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>, mode: Mode) -> Decision<'_> {
+        let Store::Memory(memory) = &self.store else {
+            return self.wait(self.plan(identifier, options, mode));
+        };
+        // Filled in where it stands: a decision is large, and moving it about is not free.
+        let mut decision = Decision::undecided();
+        self.decide_in_memory(memory, identifier, options, mode, &mut decision);
+        decision
     }
 
     fn wait<'l>(&'l self, mut planned: Planned<'l>) -> Decision<'l> {
@@ -215,44 +234,59 @@ impl Limiter {
     /// Plans a check or a peek. On the memory store it is decided at once; on a Redis the host runs the
     /// pending call on its own connection and hands the reply to [`Limiter::settle`].
     pub fn plan<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>, mode: Mode) -> Planned<'_> {
-        let names = || names_of(identifier);
-        let facts = match self.rules.facts(identifier) {
-            Ok(facts) => facts,
-            Err(failure) => return Planned::Done(self.fail_before(failure, mode, &names)),
-        };
-        let cost = match (mode, options.cost) {
-            (Mode::Peek, _) | (_, None) => Cost::ONE,
-            (Mode::Check, Some(cost)) => match Cost::new(cost) {
-                Ok(cost) => cost,
-                Err(bad) => {
-                    let failure = Failure::new(FailureKind::BadCost, "BadCost", bad.to_string());
-                    return Planned::Done(self.fail_before(failure, mode, &names));
-                }
-            },
-        };
-        let selection = match options.host {
-            Some(host) => self.rules.select(&facts, mode, host),
-            None => self.rules.select(&facts, mode, &self.callbacks.host(options.context)),
-        };
-        match &self.store {
-            Store::Memory(memory) => Planned::Done(self.decide(
-                memory,
-                &Walk { selection: &selection, cost, mode, names: &names, locally: false },
-                &facts,
-            )),
-            Store::Connected(_, redis) | Store::Planned(redis) => {
-                self.start(Pending::new(&self.rules, selection, &facts, cost, mode, redis.topology, names()), redis)
-            }
+        let Some(redis) = self.redis() else { return Planned::Done(self.decide(identifier, options, mode)) };
+        let mut prepared = Prepared::default();
+        if let Err(failure) = self.prepare(identifier, options, mode, &mut prepared) {
+            let mut decision = Decision::undecided();
+            self.fail_before(failure, mode, &|| names_of(identifier), &mut decision);
+            return Planned::Done(decision);
         }
+        let Prepared { facts, cost, selection } = prepared;
+        self.start(
+            Pending::new(&self.rules, selection, &facts, cost, mode, redis.topology, names_of(identifier)),
+            redis,
+        )
     }
 
-    fn decide(&self, memory: &MemoryStore, walk: &Walk<'_>, facts: &Facts<'_>) -> Decision<'_> {
-        let now_us = self.clock.now_us();
-        self.walk(walk, now_us, |_, step| {
+    fn prepare<'i, I: Identifier + ?Sized>(
+        &self,
+        identifier: &'i I,
+        options: CallOptions<'_>,
+        mode: Mode,
+        prepared: &mut Prepared<'i>,
+    ) -> Result<(), Failure> {
+        self.rules.facts_into(identifier, &mut prepared.facts)?;
+        if let (Mode::Check, Some(cost)) = (mode, options.cost) {
+            prepared.cost =
+                Cost::new(cost).map_err(|bad| Failure::new(FailureKind::BadCost, "BadCost", bad.to_string()))?;
+        }
+        let own = self.callbacks.host(options.context);
+        let host = options.host.unwrap_or(&own);
+        self.rules.select_into(&prepared.facts, mode, host, &mut prepared.selection);
+        Ok(())
+    }
+
+    fn decide_in_memory<'l, I: Identifier + ?Sized>(
+        &'l self,
+        memory: &MemoryStore,
+        identifier: &I,
+        options: CallOptions<'_>,
+        mode: Mode,
+        decision: &mut Decision<'l>,
+    ) {
+        let names = || names_of(identifier);
+        let mut prepared = Prepared::default();
+        if let Err(failure) = self.prepare(identifier, options, mode, &mut prepared) {
+            return self.fail_before(failure, mode, &names, decision);
+        }
+        let Prepared { facts, cost, selection } = &prepared;
+        let walk = Walk { selection, cost: *cost, mode, names: &names, now_us: self.clock.now_us(), locally: false };
+        let read = |_, step: &CountStep| {
             let key = self.keys.key(&self.rules, step.rule, facts);
             let member = step.counted().and_then(|slot| Member::of(&facts[slot]));
-            Ok(memory.run(key, step, member.as_ref(), walk.cost, walk.mode, now_us))
-        })
+            Ok(memory.run(key, step, member.as_ref(), *cost, mode, walk.now_us))
+        };
+        self.walk(&walk, decision, read);
     }
 
     /// Walks along the chain. `read` gives the reading of a counting step, the n-th of them, or the
@@ -260,10 +294,10 @@ impl Limiter {
     pub(crate) fn walk<'l>(
         &'l self,
         walk: &Walk<'_>,
-        now_us: u64,
+        decision: &mut Decision<'l>,
         mut read: impl FnMut(usize, &CountStep) -> Result<Reading, Failure>,
-    ) -> Decision<'l> {
-        let mut tally = Tally::new(&self.rules, Rules::judged_cost(walk.mode, walk.cost), now_us);
+    ) {
+        let mut tally = Tally::new(&self.rules, Rules::judged_cost(walk.mode, walk.cost), walk.now_us, decision);
         let mut counted = 0;
         for step in &walk.selection.steps {
             match step {
@@ -273,41 +307,59 @@ impl Limiter {
                 }
                 Step::Count(step) => {
                     match read(counted, step) {
-                        Ok(reading) if tally.count(step, &reading) => return self.report(tally.stopped(), walk, None),
+                        Ok(reading) if tally.count(step, &reading) => return self.report(walk, decision, None),
                         Ok(_) => {}
-                        Err(failure) => return self.fail(tally, &failure, walk),
+                        Err(failure) => {
+                            self.fail(tally, &failure, walk);
+                            return self.report(walk, decision, None);
+                        }
                     }
                     counted += 1;
                 }
             }
         }
-        match &walk.selection.end {
-            End::Open => self.report(tally.stopped(), walk, None),
-            End::Skip(rule) => self.report(tally.skipped(*rule), walk, Some(*rule)),
-            End::Failed(failure) => self.fail(tally, failure, walk),
-        }
+        let skip = match &walk.selection.end {
+            End::Open => None,
+            End::Skip(rule) => {
+                tally.skipped(*rule);
+                Some(*rule)
+            }
+            End::Failed(failure) => {
+                self.fail(tally, failure, walk);
+                None
+            }
+        };
+        self.report(walk, decision, skip);
     }
 
-    fn fail<'l>(&self, tally: Tally<'l>, failure: &Failure, walk: &Walk<'_>) -> Decision<'l> {
+    fn fail(&self, tally: Tally<'_, '_>, failure: &Failure, walk: &Walk<'_>) {
         self.warn_failure(failure, walk.names);
-        self.report(tally.failed(self.on_error.verdict()), walk, None)
+        tally.failed(self.on_error.verdict());
     }
 
     /// No rule was looked at.
-    fn fail_before(&self, failure: Failure, mode: Mode, names: &dyn Fn() -> Vec<String>) -> Decision<'_> {
-        let selection = Selection { steps: [].into_iter().collect(), end: End::Failed(failure) };
-        let walk = Walk { selection: &selection, cost: Cost::ONE, mode, names, locally: false };
-        self.walk(&walk, self.clock.now_us(), |_, _| Err(Failure::new(FailureKind::Internal, "Internal", "no step")))
+    fn fail_before<'l>(
+        &'l self,
+        failure: Failure,
+        mode: Mode,
+        names: &dyn Fn() -> Vec<String>,
+        decision: &mut Decision<'l>,
+    ) {
+        let selection = Selection { end: End::Failed(failure), ..Selection::default() };
+        let now_us = self.clock.now_us();
+        let walk = Walk { selection: &selection, cost: Cost::ONE, mode, names, now_us, locally: false };
+        self.walk(&walk, decision, |_, _| Err(Failure::new(FailureKind::Internal, "Internal", "no step")));
     }
 
-    /// Counts the decision and hands it on.
-    fn report<'l>(&self, decision: Decision<'l>, walk: &Walk<'_>, skip: Option<u32>) -> Decision<'l> {
-        let decision = if walk.locally && !decision.is_error() { decision.degraded() } else { decision };
-        match walk.mode {
-            Mode::Check => self.metrics.checked(&decision, skip.map(numbers::offset)),
-            Mode::Peek => self.metrics.peeked(&decision),
+    /// Counts the decision.
+    fn report(&self, walk: &Walk<'_>, decision: &mut Decision<'_>, skip: Option<u32>) {
+        if walk.locally && !decision.is_error() {
+            decision.degrade();
         }
-        decision
+        match walk.mode {
+            Mode::Check => self.metrics.checked(decision, skip.map(numbers::offset)),
+            Mode::Peek => self.metrics.peeked(decision),
+        }
     }
 }
 

@@ -146,24 +146,20 @@ impl Limiter {
     fn decide_from(&self, pending: &Pending, failure: Option<Failure>) -> Decision<'_> {
         let names = || pending.names.clone();
         let now_us = self.clock.now_us();
-        let walk = Walk {
-            selection: &pending.selection,
-            cost: pending.cost,
-            mode: pending.mode,
-            names: &names,
-            locally: false,
-        };
+        let Pending { selection, cost, mode, .. } = pending;
+        let walk = Walk { selection, cost: *cost, mode: *mode, names: &names, now_us, locally: false };
+        let mut decision = Decision::undecided();
         match failure {
             Some(failure) if failure.is_of_store() && self.on_error == OnError::Local => {
                 self.warn_failure(&failure, &names);
                 let memory = self.fallback.store();
-                self.walk(&Walk { locally: true, ..walk }, now_us, |n, step| {
+                self.walk(&Walk { locally: true, ..walk }, &mut decision, |n, step| {
                     let target = &pending.targets[n];
                     let key = memory.key_of(target.keys.counter.as_bytes());
-                    Ok(memory.run(key, step, target.member.as_ref(), pending.cost, pending.mode, now_us))
-                })
+                    Ok(memory.run(key, step, target.member.as_ref(), *cost, *mode, now_us))
+                });
             }
-            failure => self.walk(&walk, now_us, |n, _| match (pending.replies.get(n), &failure) {
+            failure => self.walk(&walk, &mut decision, |n, _| match (pending.replies.get(n), &failure) {
                 (Some(StepReply::Ran(reading)), _) => Ok(*reading),
                 (_, Some(failure)) => Err(failure.clone()),
                 (_, None) => {
@@ -171,6 +167,7 @@ impl Limiter {
                 }
             }),
         }
+        decision
     }
 
     pub(crate) fn store_answered(&self) {

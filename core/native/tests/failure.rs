@@ -119,7 +119,7 @@ fn a_connection_that_was_idle_when_it_broke_costs_no_check() {
 #[test]
 fn a_server_that_loads_is_a_failure_and_then_none() {
     let mut server = RedisServer::start();
-    server.run::<()>("DEBUG POPULATE 20000");
+    server.run::<()>("DEBUG POPULATE 4000");
     server.run::<()>("SAVE");
     server.restart(&["--key-load-delay", "300", "--loading-process-events-interval-bytes", "1024"]);
     let per_ip = PerIp::new(native(&server.url()), 100, Duration::from_secs(1));

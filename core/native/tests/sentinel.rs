@@ -32,18 +32,22 @@ fn a_failover_is_followed() {
     let (master, replica, sentinel) = trio();
     let per_ip = PerIp::on(&url(&sentinel, "mymaster"), 1000);
     assert_eq!(per_ip.remaining(IP), Some(999.0));
-    assert!(master.calls("evalsha") > 0 && replica.calls("evalsha") == 0);
+    assert!(took_scripts(&master) && !took_scripts(&replica));
 
     sentinel.run::<()>("SENTINEL FAILOVER mymaster");
-    eventually("the replica is master", || {
-        replica.run::<String>("INFO replication").contains("role:master")
-            && master.run::<String>("INFO replication").contains("role:slave")
+    // Whose role changes is made to drop its clients, us too.
+    let is = |server: &RedisServer, role: &str| {
+        server.try_run::<String>("INFO replication").is_ok_and(|info| info.contains(&format!("role:{role}")))
+    };
+    eventually("the replica is master", || is(&replica, "master") && is(&master, "slave"));
+    eventually("checks go to the new master", || {
+        let in_a_row = (per_ip.remaining(IP), per_ip.remaining(IP));
+        matches!(in_a_row, (Some(first), Some(second)) if first > second) && took_scripts(&replica)
     });
-    eventually("checks go to the new master", || per_ip.remaining(IP).is_some() && replica.calls("evalsha") > 0);
-    per_ip.logged();
-    let before = per_ip.remaining(IP).unwrap();
-    assert_eq!(per_ip.remaining(IP), Some(before - 1.0));
-    assert_eq!(per_ip.logged(), [""; 0]);
+}
+
+fn took_scripts(server: &RedisServer) -> bool {
+    server.try_run::<String>("INFO commandstats").is_ok_and(|info| info.contains("cmdstat_evalsha"))
 }
 
 #[test]
@@ -54,7 +58,7 @@ fn a_master_that_died_is_replaced() {
     master.kill();
     assert_eq!(per_ip.remaining(IP), None);
     eventually("checks go to the new master", || per_ip.remaining(IP).is_some());
-    assert!(replica.calls("evalsha") > 0);
+    assert!(took_scripts(&replica));
 }
 
 #[test]

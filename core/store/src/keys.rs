@@ -38,8 +38,14 @@ pub(crate) fn segment<'a, 'n>(
     if value.is_missing() {
         return Some(Segment::Missing);
     }
-    let bytes = value.text(scratch)?;
-    Some(match plain(bytes) {
+    let (bytes, text) = match value {
+        Value::Text(text) => (text.as_bytes(), short(text)),
+        other => {
+            let bytes = other.text(scratch)?;
+            (bytes, plain(bytes))
+        }
+    };
+    Some(match text {
         Some(text) if !is_ambiguous(text, later) => Segment::Plain(text),
         _ => Segment::Digest(digest(bytes)),
     })
@@ -47,7 +53,10 @@ pub(crate) fn segment<'a, 'n>(
 
 /// The text, where it is UTF-8 and not longer than a value may be.
 fn plain(bytes: &[u8]) -> Option<&str> {
-    let text = std::str::from_utf8(bytes).ok()?;
+    std::str::from_utf8(bytes).ok().and_then(short)
+}
+
+fn short(text: &str) -> Option<&str> {
     (text.len() <= LONGEST || text.chars().nth(LONGEST).is_none()).then_some(text)
 }
 

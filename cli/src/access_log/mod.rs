@@ -1,0 +1,20 @@
+//! Access logs: opening one, knowing its format, and understanding its lines.
+
+mod common;
+mod detection;
+mod format;
+mod json_lines;
+mod lines;
+mod noticed;
+mod property;
+mod reading;
+mod source;
+mod table;
+mod time;
+
+pub(crate) use detection::detect;
+pub(crate) use format::{Entry, Format, LineFormat, Oddity, Unreadable, Why};
+pub(crate) use noticed::Noticed;
+pub(crate) use property::Property;
+pub(crate) use reading::{Notes, Wanted, read};
+pub(crate) use source::Source;

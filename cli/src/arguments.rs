@@ -1,0 +1,26 @@
+//! The arguments of every command, as `--help` explains them.
+
+use crate::replay;
+use clap::{Parser, Subcommand};
+
+/// The exit codes, the same of every command.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+  0  the work is done, also where requests were refused
+  1  the rules document has findings: all of them are printed
+  2  the work could not be done: a file is missing, an option is wrong,
+     no line of the log could be read";
+
+/// Rate limits on the command line: what rules would do, decided as services decide it.
+#[derive(Debug, Parser)]
+#[command(name = "labkit-ratelimit", version, about, after_help = EXIT_CODES, arg_required_else_help = true)]
+pub(crate) struct CommandLine {
+    #[command(subcommand)]
+    pub(crate) task: Task,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Task {
+    Replay(Box<replay::Arguments>),
+}

@@ -1,0 +1,87 @@
+//! Why a command ends early, and with which exit code.
+
+use crate::output::OutputFormat;
+use labkit_ratelimit::Findings;
+use serde::Serialize;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Ends a command.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Mistake {
+    /// The document is wrong: exit code 1.
+    #[error("{file} cannot be used")]
+    Findings { file: String, findings: Findings },
+    /// The command was: exit code 2.
+    #[error("{0}")]
+    Misuse(String),
+    /// Whoever read the output went away, as `head` does: nothing to report.
+    #[error("the output is closed")]
+    Closed,
+}
+
+/// A finding, for machines.
+#[derive(Serialize)]
+struct MachineFinding<'f> {
+    file: &'f str,
+    path: &'f str,
+    code: &'static str,
+    message: &'f str,
+    mend: &'static str,
+}
+
+impl Mistake {
+    /// `name` cannot be read.
+    pub(crate) fn unreadable(name: &str, error: &io::Error) -> Self {
+        Self::Misuse(format!("cannot read {name}: {error}"))
+    }
+
+    /// `name` cannot be written.
+    pub(crate) fn unwritable(name: &str, error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::Closed;
+        }
+        Self::Misuse(format!("cannot write {name}: {error}"))
+    }
+
+    /// Says what is wrong on standard error, and gives the exit code.
+    pub(crate) fn report(&self, format: OutputFormat) -> ExitCode {
+        let mut stderr = io::stderr().lock();
+        // Where even standard error is closed, the exit code has to do.
+        let _ = self.write(&mut stderr, format);
+        match self {
+            Self::Closed => ExitCode::SUCCESS,
+            Self::Findings { .. } => ExitCode::from(1),
+            Self::Misuse(_) => ExitCode::from(2),
+        }
+    }
+
+    fn write(&self, out: &mut dyn Write, format: OutputFormat) -> io::Result<()> {
+        match (self, format) {
+            (Self::Closed, _) => Ok(()),
+            (Self::Misuse(what), _) => writeln!(out, "error: {what}"),
+            (Self::Findings { file, findings }, OutputFormat::Human) => {
+                for finding in findings {
+                    let at = if finding.path.is_empty() { String::new() } else { format!("{}: ", finding.path) };
+                    writeln!(out, "{file}: {at}{} [{}]. {}", finding.message, finding.code, finding.mend())?;
+                }
+                let count = findings.iter().count();
+                writeln!(out, "error: {count} finding{} in {file}", if count == 1 { "" } else { "s" })
+            }
+            (Self::Findings { file, findings }, OutputFormat::Json) => {
+                let findings: Vec<_> = findings
+                    .iter()
+                    .map(|finding| MachineFinding {
+                        file,
+                        path: &finding.path,
+                        code: finding.code.as_str(),
+                        message: &finding.message,
+                        mend: finding.mend(),
+                    })
+                    .collect();
+                serde_json::to_writer(&mut *out, &serde_json::json!({ "findings": findings }))?;
+                writeln!(out)
+            }
+        }
+    }
+}

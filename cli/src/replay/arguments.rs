@@ -1,0 +1,102 @@
+//! The arguments of `replay`.
+
+use crate::access_log::Format;
+use crate::arguments::EXIT_CODES;
+use crate::output::OutputFormat;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// The fields that hold the time unless `--time-field` names another.
+const TIME_FIELDS: [&str; 3] = ["time", "timestamp", "@timestamp"];
+
+const EXAMPLE: &str = "\
+Properties of the common and combined formats:
+  ip, user, method, path (without its query), status and bytes (integers),
+  referrer, user_agent; absent where the log has `-`.
+JSON lines and CSV give their own fields.
+
+Examples:
+  labkit-ratelimit replay --rules rules.yaml access.log.gz
+  cat access.log.*.gz | labkit-ratelimit replay --rules rules.yaml \\
+      --format json - | jq .totals";
+
+/// Run an access log through rules: who would have been refused, by which rule, when and how often.
+///
+/// The requests run in the order of their times, on a clock that stands at each request's time. Nothing is
+/// evicted, no Redis is asked, and nothing but the file of --decisions is written.
+#[derive(Args, Debug)]
+#[command(after_help = format!("{EXAMPLE}\n\n{EXIT_CODES}"))]
+pub(crate) struct Arguments {
+    /// The access log, plain or gzip; `-` reads standard input
+    #[arg(value_name = "LOG")]
+    pub(crate) log: PathBuf,
+
+    /// The rules: a `rate_limits` document, YAML or JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: PathBuf,
+
+    /// The limiter to run, where the rules hold several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) limiter: Option<String>,
+
+    /// For whom the report is written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub(crate) format: OutputFormat,
+
+    /// How the log is written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub(crate) log_format: LogFormat,
+
+    /// The field of JSON lines or CSV that holds the time; by default `time`, `timestamp` or `@timestamp`
+    ///
+    /// RFC 3339, 17/May/2015:10:05:03 +0000, or Unix seconds; above 10^11 Unix milliseconds.
+    #[arg(long, value_name = "FIELD")]
+    time_field: Option<String>,
+
+    /// Also write a JSON line for each request, in the order in which they ran
+    #[arg(long, value_name = "FILE")]
+    pub(crate) decisions: Option<PathBuf>,
+
+    /// How many identities of each rule, and how many minutes, are shown
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) top: usize,
+}
+
+impl Arguments {
+    /// The fields that may hold the time, the preferred first.
+    pub(crate) fn time_fields(&self) -> Vec<String> {
+        match &self.time_field {
+            Some(name) => vec![name.clone()],
+            None => TIME_FIELDS.map(String::from).to_vec(),
+        }
+    }
+}
+
+/// How the log is written, as the option takes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// whichever of the others the first lines are in
+    #[default]
+    Auto,
+    /// host, identity, user, time, "request", status, bytes
+    Common,
+    /// the same, then "referrer" and "user agent"
+    Combined,
+    /// a JSON object on each line
+    Json,
+    /// comma-separated values below a line that names the fields
+    Csv,
+}
+
+impl LogFormat {
+    /// The format that was asked for.
+    pub(crate) const fn format(self) -> Option<Format> {
+        match self {
+            Self::Auto => None,
+            Self::Common => Some(Format::Common),
+            Self::Combined => Some(Format::Combined),
+            Self::Json => Some(Format::Json),
+            Self::Csv => Some(Format::Csv),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Runs the binary as a shell does.
+#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot run fails")]
+
+use serde_json::Value as Json;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// What a run left.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Run {
+    /// The report on standard output, of a run that went well.
+    pub(crate) fn json(&self) -> Json {
+        assert_eq!((self.code, self.stderr.as_str()), (0, ""), "{self:?}");
+        serde_json::from_str(&self.stdout).expect("a JSON report")
+    }
+}
+
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the root").to_owned()
+}
+
+/// Runs the binary in `folder`, with `input` on its standard input.
+pub(crate) fn run_in(folder: &Path, arguments: &[&str], input: &[u8]) -> Run {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_labkit-ratelimit"))
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary");
+    let mut stdin = child.stdin.take().expect("standard input");
+    let input = input.to_owned();
+    // A run that fails early does not read its input.
+    let feeding = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().expect("a run");
+    feeding.join().expect("input");
+    Run {
+        code: output.status.code().expect("an exit code"),
+        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+    }
+}
+
+/// A folder with a rules document and a log.
+#[derive(Debug)]
+pub(crate) struct Bench(TempDir);
+
+/// Two requests a minute for each `ip`.
+pub(crate) const TWO_A_MINUTE: &str = "
+rate_limits:
+  web:
+    - {name: per_ip, action: limit, characteristics: [ip], limit: 2, period_s: 60}
+";
+
+impl Bench {
+    pub(crate) fn new(rules: &str, log: impl AsRef<[u8]>) -> Self {
+        let bench = Self(TempDir::new().expect("a folder"));
+        bench.put("rules.yaml", rules);
+        bench.put("access.log", log);
+        bench
+    }
+
+    pub(crate) fn put(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.0.path().join(name), text).expect("a file");
+    }
+
+    pub(crate) fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.0.path().join(name)).expect("a file")
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// `labkit-ratelimit replay --rules rules.yaml access.log`, and more.
+    pub(crate) fn replay(&self, more: &[&str]) -> Run {
+        run_in(self.path(), &[["replay", "--rules", "rules.yaml", "access.log"].as_slice(), more].concat(), b"")
+    }
+
+    /// The JSON report of a replay.
+    pub(crate) fn report(&self, more: &[&str]) -> Json {
+        self.replay(&[["--format", "json"].as_slice(), more].concat()).json()
+    }
+
+    /// The decisions of a replay: line, action, reported rule.
+    pub(crate) fn decisions(&self, more: &[&str]) -> Vec<(u64, String, Option<String>)> {
+        self.report(&[["--decisions", "decisions.jsonl"].as_slice(), more].concat());
+        let text = self.text("decisions.jsonl");
+        let decision = |line: &str| {
+            let json: Json = serde_json::from_str(line).expect("a decision");
+            let text = |field: &str| json[field].as_str().map(str::to_owned);
+            (json["line"].as_u64().expect("a number"), text("action").expect("an action"), text("rule"))
+        };
+        text.lines().map(decision).collect()
+    }
+}
+
+/// A line of the common format.
+pub(crate) fn common(ip: &str, second: u32) -> String {
+    format!("{ip} - - [17/May/2015:10:{:02}:{:02} +0000] \"GET /a HTTP/1.1\" 200 5\n", second / 60, second % 60)
+}
