@@ -91,7 +91,7 @@ impl Tally {
                 rule.over += 1;
                 rule.span.take(request.at_us);
             }
-            if rule.identities.add(key, request.at_us, evaluation.is_exceeded(), evaluation.info()) {
+            if rule.identities.add(key, request.at_us, evaluation.is_exceeded(), &evaluation.info()) {
                 rule.bans += 1;
                 totals.bans += 1;
             }

@@ -2,7 +2,7 @@
 
 use crate::cost::Cost;
 use crate::numbers;
-use crate::reading::{self, Info, Outcome, Reading};
+use crate::reading::{self, Found, Info, Outcome, Reading};
 use crate::rule::Rule;
 use crate::rule_spec::Action;
 use crate::rules::Rules;
@@ -38,7 +38,7 @@ pub struct Evaluation<'l> {
     rule: &'l Rule,
     place: u32,
     outcome: Outcome,
-    info: Info,
+    found: Found,
 }
 
 impl<'l> Evaluation<'l> {
@@ -67,16 +67,26 @@ impl<'l> Evaluation<'l> {
         self.is_exceeded() && self.rule.action() == Action::Limit
     }
 
-    /// Its numbers.
-    pub const fn info(&self) -> &Info {
-        &self.info
+    /// Its numbers, worked out now.
+    pub fn info(&self) -> Info {
+        self.found.info()
+    }
+
+    /// The limit in force.
+    pub const fn limit(&self) -> u64 {
+        self.found.limit()
+    }
+
+    /// The period in force, in seconds.
+    pub const fn period_s(&self) -> u32 {
+        self.found.period_s()
     }
 
     /// `Less` is more constraining: a block, then over, then the smaller remaining. Equal rank is no
     /// identity; ties keep rule order.
     pub fn constrains(&self, other: &Self) -> Ordering {
         let key = |e: &Self| (!e.blocks(), !e.is_exceeded());
-        key(self).cmp(&key(other)).then(self.info.remaining.total_cmp(&other.info.remaining))
+        key(self).cmp(&key(other)).then_with(|| self.found.remaining().total_cmp(&other.found.remaining()))
     }
 }
 
@@ -170,7 +180,7 @@ impl<'l> Decision<'l> {
     }
 
     pub(crate) fn info_of(&self, evaluation: &Evaluation<'l>) -> Info {
-        let mut info = evaluation.info;
+        let mut info = evaluation.info();
         if self.blocks > 1 && evaluation.blocks() {
             info.retry_after_us = self.longest_wait_us;
         }
@@ -225,10 +235,11 @@ impl<'d, 'l> Tally<'d, 'l> {
 
     /// Takes a step's reading; gives whether the chain stops there.
     pub fn count(&mut self, step: &CountStep, reading: &Reading) -> bool {
-        let (outcome, info) = reading::evaluate(step, reading, self.cost, self.now_us);
-        let evaluation = Evaluation { rule: self.rules.rule(step.rule), place: step.rule, outcome, info };
+        let outcome = reading::outcome(step, reading);
+        let found = Found::new(step, reading, self.cost, self.now_us);
+        let evaluation = Evaluation { rule: self.rules.rule(step.rule), place: step.rule, outcome, found };
         if evaluation.blocks() {
-            let own = info.retry_after_us;
+            let own = found.retry_after_us;
             let longest = self.decision.longest_wait_us;
             self.decision.longest_wait_us =
                 if self.decision.blocks == 0 { own } else { own.zip(longest).map(|(a, b)| a.max(b)) };

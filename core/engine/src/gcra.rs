@@ -8,7 +8,7 @@
 //! exact for costs in millionths. Redis' Lua does the same sums in doubles, all below 2^53.
 
 use crate::cost::{Cost, Millionths};
-use crate::numbers::{saturate, to_f64, wide_to_f64};
+use crate::numbers::{saturate, to_f64};
 use crate::rule_spec::PERIOD_MAX_S;
 use std::cmp::Ordering;
 
@@ -65,15 +65,22 @@ impl Fine {
     }
 }
 
-/// A rate and a bucket, with the spans that every call needs.
+/// A rate and a bucket, in units and seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rate {
+pub struct Bucket {
     /// Units per period. 0 refuses everything.
     pub limit: u64,
     /// The period, in seconds.
     pub period_s: u32,
     /// The bucket, in units.
     pub burst: u64,
+}
+
+/// A rate and a bucket, with the spans that every call needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    /// The numbers.
+    pub bucket: Bucket,
     /// burst · T.
     pub tolerance: Fine,
     /// T: what a cost of 1 takes.
@@ -90,9 +97,9 @@ impl Rate {
     /// # Errors
     /// [`OutOfRange`] where `limit · period_s` is above 2^53 or `burst · T` above 31 622 400 s.
     pub fn new(limit: u64, period_s: u64, burst: u64) -> Result<Self, OutOfRange> {
-        let period = u32::try_from(period_s).map_err(|_| OutOfRange)?;
+        let bucket = Bucket { limit, period_s: u32::try_from(period_s).map_err(|_| OutOfRange)?, burst };
         if limit == 0 {
-            return Ok(Self { limit, period_s: period, burst, tolerance: Fine::default(), interval: Fine::default() });
+            return Ok(Self { bucket, tolerance: Fine::default(), interval: Fine::default() });
         }
         if limit.checked_mul(period_s).is_none_or(|product| product > PRODUCT_MAX)
             || u128::from(burst) * u128::from(period_s) > u128::from(PERIOD_MAX_S) * u128::from(limit)
@@ -100,23 +107,23 @@ impl Rate {
             return Err(OutOfRange);
         }
         let span = |units: u64| divide(u128::from(units) * u128::from(period_s) * u128::from(MICROS), limit);
-        Ok(Self { limit, period_s: period, burst, tolerance: span(burst), interval: span(1) })
+        Ok(Self { bucket, tolerance: span(burst), interval: span(1) })
     }
 
     /// c · T; a cost above the burst, and any cost at limit 0, takes longer than any bucket holds.
     pub fn span(&self, cost: Cost) -> Fine {
-        if cost == Cost::ONE && self.limit > 0 && self.burst > 0 {
+        if cost == Cost::ONE && self.bucket.limit > 0 && self.bucket.burst > 0 {
             self.interval
         } else if !self.can_pass(cost) {
             Fine::whole(NEVER_US)
         } else {
-            divide(cost.millionths().whole() * u128::from(self.period_s), self.limit)
+            divide(cost.millionths().whole() * u128::from(self.bucket.period_s), self.bucket.limit)
         }
     }
 
     /// Whether a call of `cost` can ever pass, from a full bucket.
     pub fn can_pass(&self, cost: Cost) -> bool {
-        self.limit > 0 && cost.millionths() <= Millionths::from_units(self.burst)
+        self.bucket.limit > 0 && cost.millionths() <= Millionths::from_units(self.bucket.burst)
     }
 }
 
@@ -168,10 +175,10 @@ pub struct Reading {
 /// Decides a call that takes `span`, and what the cell holds then. A refused one changes nothing.
 pub fn take(cell: Option<Cell>, clock_us: u64, rate: &Rate, span: Fine) -> (Reading, Cell) {
     let found = look(cell, clock_us, rate);
-    let moved = found.tat.plus(span, rate.limit.max(1));
-    let refused = over(moved.minus(Fine::whole(found.now_us), rate.limit), rate.tolerance);
+    let moved = found.tat.plus(span, rate.bucket.limit.max(1));
+    let refused = over(moved.minus(Fine::whole(found.now_us), rate.bucket.limit), rate.tolerance);
     let reading = Reading { tat: if refused { found.tat } else { moved }, refused, ..found };
-    (reading, Cell { tat: moved, limit: rate.limit, changed_us: found.now_us })
+    (reading, Cell { tat: moved, limit: rate.bucket.limit, changed_us: found.now_us })
 }
 
 /// Decides as [`take`] would, and takes nothing.
@@ -192,7 +199,7 @@ fn over(span: Fine, tolerance: Fine) -> bool {
 }
 
 fn look(cell: Option<Cell>, clock_us: u64, rate: &Rate) -> Reading {
-    let found = cell.map(|cell| cell.under(rate.limit)).filter(|cell| !cell.is_over(clock_us));
+    let found = cell.map(|cell| cell.under(rate.bucket.limit)).filter(|cell| !cell.is_over(clock_us));
     let now_us = found.map_or(clock_us, |cell| cell.changed_us.max(clock_us));
     let tat = found.map_or(Fine::whole(now_us), |cell| cell.tat.max(Fine::whole(now_us)));
     Reading { tat, now_us, clock_us, refused: false }
@@ -200,42 +207,42 @@ fn look(cell: Option<Cell>, clock_us: u64, rate: &Rate) -> Reading {
 
 impl Reading {
     /// (TAT − now) / T, in units.
-    pub fn count(&self, rate: &Rate) -> f64 {
-        let owed = self.tat.minus(Fine::whole(self.now_us), rate.limit);
-        let parts = to_f64(owed.micros).mul_add(to_f64(rate.limit), to_f64(owed.rest));
-        if rate.limit == 0 { 0.0 } else { parts / (f64::from(rate.period_s) * to_f64(MICROS)) }
+    pub fn count(&self, bucket: &Bucket) -> f64 {
+        let owed = self.tat.minus(Fine::whole(self.now_us), bucket.limit);
+        let parts = to_f64(owed.micros) * to_f64(bucket.limit) + to_f64(owed.rest);
+        if bucket.limit == 0 { 0.0 } else { parts / (f64::from(bucket.period_s) * to_f64(MICROS)) }
     }
 
     /// floor(burst − count), exactly; never below 0.
-    pub fn remaining(&self, rate: &Rate) -> f64 {
-        if rate.limit == 0 {
+    pub fn remaining(&self, bucket: &Bucket) -> f64 {
+        if bucket.limit == 0 {
             return 0.0;
         }
-        let owed = self.tat.minus(Fine::whole(self.now_us), rate.limit);
-        let unit = u64::from(rate.period_s) * MICROS;
+        let owed = self.tat.minus(Fine::whole(self.now_us), bucket.limit);
+        let unit = u64::from(bucket.period_s) * MICROS;
         let narrow = || {
-            let size = rate.burst.checked_mul(unit)?;
-            let owed = owed.micros.checked_mul(rate.limit)?.checked_add(owed.rest)?;
+            let size = bucket.burst.checked_mul(unit)?;
+            let owed = owed.micros.checked_mul(bucket.limit)?.checked_add(owed.rest)?;
             Some(to_f64(size.saturating_sub(owed) / unit))
         };
         narrow().unwrap_or_else(|| {
-            let size = u128::from(rate.burst) * u128::from(unit);
-            let owed = u128::from(owed.micros) * u128::from(rate.limit) + u128::from(owed.rest);
-            wide_to_f64(size.saturating_sub(owed) / u128::from(unit))
+            let size = u128::from(bucket.burst) * u128::from(unit);
+            let owed = u128::from(owed.micros) * u128::from(bucket.limit) + u128::from(owed.rest);
+            to_f64(saturate(size.saturating_sub(owed) / u128::from(unit)))
         })
     }
 
     /// Until the bucket is full again, in µs from the clock; a whole period at limit 0.
-    pub fn reset_after_us(&self, rate: &Rate) -> u64 {
-        if rate.limit == 0 {
-            return u64::from(rate.period_s) * MICROS;
+    pub fn reset_after_us(&self, bucket: &Bucket) -> u64 {
+        if bucket.limit == 0 {
+            return u64::from(bucket.period_s) * MICROS;
         }
         if self.tat <= Fine::whole(self.now_us) { 0 } else { self.tat.ceil().saturating_sub(self.clock_us) }
     }
 
     /// Until a call that takes `span` passes, in µs from the clock, rounded up.
     pub fn wait_us(&self, rate: &Rate, span: Fine) -> u64 {
-        let due = self.tat.plus(span, rate.limit.max(1)).minus(rate.tolerance, rate.limit);
+        let due = self.tat.plus(span, rate.bucket.limit.max(1)).minus(rate.tolerance, rate.bucket.limit);
         due.ceil().saturating_sub(self.clock_us)
     }
 }
@@ -257,7 +264,7 @@ mod tests {
         if !reading.refused {
             *cell = Some(next);
         }
-        (!reading.refused, reading.remaining(rate), reading.wait_us(rate, span))
+        (!reading.refused, reading.remaining(&rate.bucket), reading.wait_us(rate, span))
     }
 
     #[test]
@@ -301,7 +308,7 @@ mod tests {
         assert!(Rate::new(u64::MAX, 31_622_400, 1).is_err());
         let widest = rate(1 << 53, 1, u64::MAX);
         let (reading, _) = take(None, T0, &widest, widest.span(Cost::new(1e15).expect("a good cost")));
-        assert!(!reading.refused && reading.remaining(&widest) > 0.0);
+        assert!(!reading.refused && reading.remaining(&widest.bucket) > 0.0);
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl Decision<'_> {
 impl Evaluation<'_> {
     /// The fields of this evaluation, a `log` rule's too.
     pub fn headers(&self, format: HeaderFormat) -> Headers {
-        fields(self, self.info(), format)
+        fields(self, &self.info(), format)
     }
 }
 

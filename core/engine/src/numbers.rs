@@ -16,11 +16,6 @@ pub const fn to_f64(n: u64) -> f64 {
     n as f64
 }
 
-/// The double nearest to `n`.
-pub const fn wide_to_f64(n: u128) -> f64 {
-    n as f64
-}
-
 /// The integer part of a double, saturating at the type's ends; NaN is 0.
 pub const fn floor_to_wide(n: f64) -> u128 {
     n as u128

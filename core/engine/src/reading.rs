@@ -1,7 +1,8 @@
 //! What a store found for one step, and what that means: the evaluation of a rule.
 
 use crate::cost::{Cost, Millionths};
-use crate::gcra;
+use crate::gcra::{self, Bucket};
+use crate::numbers::seconds_to_micros;
 use crate::rule_spec::Action;
 use crate::step::{CountStep, Counting};
 use crate::window;
@@ -115,40 +116,74 @@ impl Info {
     }
 }
 
-/// What a step and its reading say, in the call of `cost` (a peek: of 1) at `now_us` of the host.
-pub(crate) fn evaluate(step: &CountStep, reading: &Reading, cost: Cost, now_us: u64) -> (Outcome, Info) {
-    let banned = reading.ban_left_us.is_some();
-    let over = reading.is_over();
-    let outcome = match (banned, over, step.action) {
+/// What came of a step that a store has read.
+pub(crate) fn outcome(step: &CountStep, reading: &Reading) -> Outcome {
+    match (reading.ban_left_us.is_some(), reading.is_over(), step.action) {
         (true, ..) => Outcome::Banned,
         (_, false, _) => Outcome::Allow,
         (_, true, Action::Warn) => Outcome::Warn,
         (_, true, Action::Log) => Outcome::Log,
         (_, true, Action::Limit | Action::Skip) => Outcome::Block,
-    };
-    let (count, remaining, reset_us) = match (&reading.counter, &step.counting) {
-        (Counter::Gcra(cell), Counting::Gcra(rate)) => {
-            (cell.count(rate), cell.remaining(rate), cell.reset_after_us(rate))
+    }
+}
+
+/// What an evaluation's numbers are worked out from, once somebody asks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    bucket: Bucket,
+    reading: Reading,
+    now_us: u64,
+    pub(crate) retry_after_us: Option<u64>,
+}
+
+impl Found {
+    /// For the call of `cost` (a peek: of 1) at `now_us` of the host.
+    pub(crate) fn new(step: &CountStep, reading: &Reading, cost: Cost, now_us: u64) -> Self {
+        let CountStep { limit, period_s, .. } = *step;
+        let bucket = match &step.counting {
+            Counting::Gcra(rate) => rate.bucket,
+            Counting::Window | Counting::Distinct { .. } => Bucket { limit, period_s, burst: limit },
+        };
+        let retry_after_us = if reading.is_over() { wait_us(step, reading, cost) } else { None };
+        Self { bucket, reading: *reading, now_us, retry_after_us }
+    }
+
+    pub(crate) const fn limit(&self) -> u64 {
+        self.bucket.limit
+    }
+
+    pub(crate) const fn period_s(&self) -> u32 {
+        self.bucket.period_s
+    }
+
+    pub(crate) fn remaining(&self) -> f64 {
+        match &self.reading.counter {
+            _ if self.reading.ban_left_us.is_some() => 0.0,
+            Counter::Gcra(cell) => cell.remaining(&self.bucket),
+            Counter::Window { count, .. } => {
+                let limit = Millionths::from_units(self.bucket.limit);
+                limit.minus(*count).units().clamp(0.0, limit.units())
+            }
         }
-        (Counter::Window { count, left_us, .. }, _) => {
-            let limit = Millionths::from_units(step.limit);
-            let remaining = limit.minus(*count).units().clamp(0.0, limit.units());
-            (count.units(), remaining, left_us.unwrap_or_else(|| step.period_us()))
+    }
+
+    pub(crate) fn info(&self) -> Info {
+        let period_us = seconds_to_micros(u64::from(self.bucket.period_s));
+        let (count, reset_us) = match &self.reading.counter {
+            Counter::Gcra(cell) => (cell.count(&self.bucket), cell.reset_after_us(&self.bucket)),
+            Counter::Window { count, left_us, .. } => (count.units(), left_us.unwrap_or(period_us)),
+        };
+        Info {
+            limit: self.bucket.limit,
+            period_s: self.bucket.period_s,
+            count,
+            remaining: self.remaining(),
+            banned: self.reading.ban_left_us.is_some(),
+            now_us: self.now_us,
+            reset_after_us: self.reading.ban_left_us.unwrap_or(reset_us),
+            retry_after_us: self.retry_after_us,
         }
-        // A store answers a GCRA step with a cell; anything else reads as nothing known.
-        (Counter::Gcra(_), _) => (0.0, 0.0, step.period_us()),
-    };
-    let info = Info {
-        limit: step.limit,
-        period_s: step.period_s,
-        count,
-        remaining: if banned { 0.0 } else { remaining },
-        banned,
-        now_us,
-        reset_after_us: reading.ban_left_us.unwrap_or(reset_us),
-        retry_after_us: if over { wait_us(step, reading, cost) } else { None },
-    };
-    (outcome, info)
+    }
 }
 
 /// How long to wait before a call of `cost` passes a step that is over: the later of the ban's end and

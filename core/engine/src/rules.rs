@@ -5,7 +5,7 @@ use crate::cost::Cost;
 use crate::failure::{Failure, FailureKind};
 use crate::finding::{Code, Findings};
 use crate::gcra::Rate;
-use crate::host::{CallableId, Host, HostError, HostNumber};
+use crate::host::{CallableId, Host, HostError, HostNumber, NoHost};
 use crate::matcher::Matcher;
 use crate::names;
 use crate::numbers;
@@ -88,6 +88,8 @@ struct Placed {
     overridden: Box<[Box<[u32]>]>,
     // The rate where every number is fixed and no override changes it.
     rate: Option<Rate>,
+    // The whole step, where nothing of it depends on the request.
+    fixed: Option<CountStep>,
 }
 
 /// The rules of one limiter, checked and compiled. Immutable.
@@ -160,11 +162,16 @@ impl Rules {
                         .map(|o| o.matchers.iter().map(|(name, _)| slot(name)).collect())
                         .collect(),
                     rate: fixed_rate(&rule),
+                    fixed: None,
                     rule,
                 }
             })
             .collect();
-        Self { limiter: limiter.into(), chain: placed, properties: properties.into(), evaluation }
+        let mut rules = Self { limiter: limiter.into(), chain: placed, properties: properties.into(), evaluation };
+        for at in 0..rules.chain.len() {
+            rules.chain[at].fixed = rules.fixed_step(numbers::index(at));
+        }
+        rules
     }
 
     /// The limiter's name.
@@ -264,10 +271,28 @@ impl Rules {
     pub fn select(&self, facts: &[Value<'_>], mode: Mode, host: &dyn Host) -> Selection {
         let mut selection = Selection::default();
         self.select_into(facts, mode, host, &mut selection);
+        self.own(&mut selection);
         selection
     }
 
-    /// As [`Rules::select`], into a selection that is empty yet: it is large, and moving it is not free.
+    /// Makes every [`Step::Fixed`] the selection's own.
+    pub fn own(&self, selection: &mut Selection) {
+        for step in &mut selection.steps {
+            if let Step::Fixed { rule } = step
+                && let Some(fixed) = self.fixed(*rule)
+            {
+                *step = Step::Count(*fixed);
+            }
+        }
+    }
+
+    /// The step of a rule whose step is always the same.
+    pub fn fixed(&self, rule: u32) -> Option<&CountStep> {
+        self.chain[numbers::offset(rule)].fixed.as_ref()
+    }
+
+    /// As [`Rules::select`], into a selection that is empty yet, and with [`Step::Fixed`] left to be looked
+    /// up: steps are large, and moving them about is not free.
     pub fn select_into(&self, facts: &[Value<'_>], mode: Mode, host: &dyn Host, selection: &mut Selection) {
         for (at, placed) in self.chain.iter().enumerate() {
             let at = numbers::index(at);
@@ -286,6 +311,13 @@ impl Rules {
             let missing = placed.counted.is_some_and(|slot| facts[numbers::offset(slot)].is_missing());
             if mode == Mode::Check && missing {
                 selection.steps.push(Step::MissingDistinct { rule: at });
+                continue;
+            }
+            if let Some(step) = &placed.fixed {
+                selection.steps.push(Step::Fixed { rule: at });
+                if step.stop == Stop::Always {
+                    return;
+                }
                 continue;
             }
             match self.step(at, placed, facts, mode, host) {
@@ -348,6 +380,18 @@ impl Rules {
         })
     }
 
+    /// The step of a rule whose numbers neither a callable nor an override changes.
+    fn fixed_step(&self, at: u32) -> Option<CountStep> {
+        let placed = &self.chain[numbers::offset(at)];
+        let Rule { limit, period_s, ban_for_s, .. } = placed.rule;
+        let called =
+            [Some(limit), Some(period_s), ban_for_s].iter().flatten().any(|n| matches!(n, Amount::Callable(_)));
+        if called || placed.rule.action == Action::Skip || !placed.rule.overrides.is_empty() {
+            return None;
+        }
+        self.step(at, placed, &[], Mode::Check, &NoHost).ok()
+    }
+
     const fn stop(&self, rule: &Rule) -> Stop {
         match (rule.action, rule.is_final, self.evaluation) {
             (Action::Limit, false, Evaluation::FirstBlock) => Stop::WhenOver,
@@ -387,6 +431,9 @@ fn all_hold(
     facts: &[Value<'_>],
     host: &dyn Host,
 ) -> Result<bool, HostError> {
+    if matchers.is_empty() {
+        return Ok(true);
+    }
     let pairs = || matchers.iter().zip(slots).map(|((_, matcher), slot)| (matcher, &facts[numbers::offset(*slot)]));
     let mut asks = false;
     for (matcher, value) in pairs() {

@@ -99,6 +99,11 @@ impl CountStep {
 pub enum Step {
     /// Count, and decide.
     Count(CountStep),
+    /// The same for a rule whose step is always the same: [`crate::Rules::fixed`] has it.
+    Fixed {
+        /// The rule's place in [`crate::Rules`].
+        rule: u32,
+    },
     /// A distinct rule whose property the identifier lacks: passed over, and said.
     MissingDistinct {
         /// The rule's place in [`crate::Rules`].

@@ -22,7 +22,7 @@ pub struct SystemClock;
 
 struct Anchor {
     counter: quanta::Clock,
-    start: quanta::Instant,
+    start: u64,
     // Wall clock minus the counter, and when it was measured, in µs of the counter.
     ahead_us: AtomicI64,
     measured_us: AtomicU64,
@@ -34,14 +34,14 @@ impl Anchor {
         ANCHOR.get_or_init(|| {
             let counter = quanta::Clock::new();
             let anchor =
-                Self { start: counter.now(), counter, ahead_us: AtomicI64::new(0), measured_us: AtomicU64::new(0) };
+                Self { start: counter.raw(), counter, ahead_us: AtomicI64::new(0), measured_us: AtomicU64::new(0) };
             anchor.measure(0);
             anchor
         })
     }
 
     fn counted_us(&self) -> u64 {
-        micros(self.counter.now().saturating_duration_since(self.start))
+        self.counter.delta_as_nanos(self.start, self.counter.raw()) / 1000
     }
 
     fn measure(&self, counted_us: u64) {

@@ -235,9 +235,9 @@ impl RateLimiter for GcraLimiter {
         let wait = || Duration::from_micros(reading.wait_us(rate, rate.span(cost)));
         Ok(RateDecision {
             allowed: !reading.refused,
-            limit: rate.limit,
-            remaining: reading.remaining(rate),
-            reset_after: Duration::from_micros(reading.reset_after_us(rate)),
+            limit: rate.bucket.limit,
+            remaining: reading.remaining(&rate.bucket),
+            reset_after: Duration::from_micros(reading.reset_after_us(&rate.bucket)),
             retry_after: (reading.refused && rate.can_pass(cost)).then(wait),
         })
     }

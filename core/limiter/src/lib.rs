@@ -38,6 +38,7 @@ mod log;
 mod metrics;
 mod pending;
 mod store;
+mod stripe;
 mod warnings;
 
 pub use builder::{BuildError, Builder};

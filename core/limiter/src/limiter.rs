@@ -204,13 +204,10 @@ impl Limiter {
     }
 
     fn decide<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>, mode: Mode) -> Decision<'_> {
-        let Store::Memory(memory) = &self.store else {
-            return self.wait(self.plan(identifier, options, mode));
-        };
-        // Filled in where it stands: a decision is large, and moving it about is not free.
-        let mut decision = Decision::undecided();
-        self.decide_in_memory(memory, identifier, options, mode, &mut decision);
-        decision
+        match &self.store {
+            Store::Memory(memory) => self.decide_in_memory(memory, identifier, options, mode),
+            Store::Connected(..) | Store::Planned(_) => self.wait(self.plan(identifier, options, mode)),
+        }
     }
 
     fn wait<'l>(&'l self, mut planned: Planned<'l>) -> Decision<'l> {
@@ -241,7 +238,8 @@ impl Limiter {
             self.fail_before(failure, mode, &|| names_of(identifier), &mut decision);
             return Planned::Done(decision);
         }
-        let Prepared { facts, cost, selection } = prepared;
+        let Prepared { facts, cost, mut selection } = prepared;
+        self.rules.own(&mut selection);
         self.start(
             Pending::new(&self.rules, selection, &facts, cost, mode, redis.topology, names_of(identifier)),
             redis,
@@ -266,27 +264,30 @@ impl Limiter {
         Ok(())
     }
 
-    fn decide_in_memory<'l, I: Identifier + ?Sized>(
-        &'l self,
+    fn decide_in_memory<I: Identifier + ?Sized>(
+        &self,
         memory: &MemoryStore,
         identifier: &I,
         options: CallOptions<'_>,
         mode: Mode,
-        decision: &mut Decision<'l>,
-    ) {
+    ) -> Decision<'_> {
         let names = || names_of(identifier);
+        // Both are filled in where they stand: they are large, and moving them about is not free.
         let mut prepared = Prepared::default();
+        let mut decision = Decision::undecided();
         if let Err(failure) = self.prepare(identifier, options, mode, &mut prepared) {
-            return self.fail_before(failure, mode, &names, decision);
+            self.fail_before(failure, mode, &names, &mut decision)
+        } else {
+            let Prepared { facts, cost, selection } = &prepared;
+            let now_us = self.clock.now_us();
+            let walk = Walk { selection, cost: *cost, mode, names: &names, now_us, locally: false };
+            self.walk(&walk, &mut decision, |_, step| {
+                let key = self.keys.key(&self.rules, step.rule, facts);
+                let member = step.counted().and_then(|slot| Member::of(&facts[slot]));
+                Ok(memory.run(key, step, member.as_ref(), *cost, mode, now_us))
+            });
         }
-        let Prepared { facts, cost, selection } = &prepared;
-        let walk = Walk { selection, cost: *cost, mode, names: &names, now_us: self.clock.now_us(), locally: false };
-        let read = |_, step: &CountStep| {
-            let key = self.keys.key(&self.rules, step.rule, facts);
-            let member = step.counted().and_then(|slot| Member::of(&facts[slot]));
-            Ok(memory.run(key, step, member.as_ref(), *cost, mode, walk.now_us))
-        };
-        self.walk(&walk, decision, read);
+        decision
     }
 
     /// Walks along the chain. `read` gives the reading of a counting step, the n-th of them, or the
@@ -305,7 +306,8 @@ impl Limiter {
                     tally.missing_distinct();
                     self.warn_missing_distinct(*rule, walk.names);
                 }
-                Step::Count(step) => {
+                Step::Count(_) | Step::Fixed { .. } => {
+                    let Some(step) = self.counting_step(step) else { continue };
                     match read(counted, step) {
                         Ok(reading) if tally.count(step, &reading) => return self.report(walk, decision, None),
                         Ok(_) => {}
@@ -330,6 +332,14 @@ impl Limiter {
             }
         };
         self.report(walk, decision, skip);
+    }
+
+    fn counting_step<'s>(&'s self, step: &'s Step) -> Option<&'s CountStep> {
+        match step {
+            Step::Count(step) => Some(step),
+            Step::Fixed { rule } => self.rules.fixed(*rule),
+            Step::MissingDistinct { .. } => None,
+        }
     }
 
     fn fail(&self, tally: Tally<'_, '_>, failure: &Failure, walk: &Walk<'_>) {

@@ -1,13 +1,11 @@
 //! Counters and gauges that a host reads (semantics section 11).
 
+use crate::stripe::Stripe;
 use crossbeam_utils::CachePadded;
 use labkit_ratelimit_engine::{Action, Decision, Outcome, RuleEvaluation, Rules, Verdict};
-use std::cell::Cell;
 use std::fmt;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Threads count apart, so that they do not wait for one another's cache lines.
-const STRIPES: usize = 16;
 /// Counters of a cache line pair.
 const BLOCK: usize = 16;
 
@@ -16,28 +14,14 @@ const PEEKS: usize = 2;
 /// A rule's results: the outcomes, and `skip`.
 const RESULTS: usize = Outcome::ALL.len() + 1;
 
-type Stripe = Box<[CachePadded<[AtomicU64; BLOCK]>]>;
-
 /// The counters of one limiter.
 #[derive(Debug)]
 pub(crate) struct Metrics {
-    stripes: Box<[Stripe]>,
+    // Stripe after stripe, each of as many blocks.
+    counters: Box<[CachePadded<[AtomicU64; BLOCK]>]>,
+    blocks: usize,
     // Limit and period in force, one more than they are; 0: never set.
     gauges: Box<[[AtomicU64; 2]]>,
-}
-
-thread_local! {
-    static STRIPE: Cell<usize> = const { Cell::new(usize::MAX) };
-}
-
-fn stripe() -> usize {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    STRIPE.with(|own| {
-        if own.get() == usize::MAX {
-            own.set(usize::try_from(NEXT.fetch_add(1, Relaxed)).unwrap_or(0) % STRIPES);
-        }
-        own.get()
-    })
 }
 
 fn check_series(verdict: Verdict, matched: bool, error: bool) -> usize {
@@ -61,24 +45,35 @@ const fn result_of(outcome: Outcome) -> usize {
 impl Metrics {
     pub(crate) fn new(rules: usize) -> Self {
         let blocks = rule_series(rules, 0).div_ceil(BLOCK);
-        let stripe = || (0..blocks).map(|_| CachePadded::default()).collect();
         Self {
-            stripes: (0..STRIPES).map(|_| stripe()).collect(),
+            counters: (0..blocks * Stripe::COUNT).map(|_| CachePadded::default()).collect(),
+            blocks,
             gauges: (0..rules).map(|_| Default::default()).collect(),
         }
     }
 
-    fn add(&self, stripe: usize, series: usize) {
-        self.stripes[stripe][series / BLOCK][series % BLOCK].fetch_add(1, Relaxed);
+    fn add(&self, stripe: Stripe, series: usize) {
+        let counter = &self.counters[stripe.index() * self.blocks + series / BLOCK][series % BLOCK];
+        if stripe.is_shared() {
+            counter.fetch_add(1, Relaxed);
+        } else {
+            // Nobody else writes it: no bus lock is needed.
+            counter.store(counter.load(Relaxed).wrapping_add(1), Relaxed);
+        }
     }
 
     fn get(&self, series: usize) -> u64 {
-        self.stripes.iter().map(|stripe| stripe[series / BLOCK][series % BLOCK].load(Relaxed)).sum()
+        self.counters
+            .iter()
+            .skip(series / BLOCK)
+            .step_by(self.blocks)
+            .map(|block| block[series % BLOCK].load(Relaxed))
+            .sum()
     }
 
     /// A check ended.
     pub(crate) fn checked(&self, decision: &Decision<'_>, skip: Option<usize>) {
-        let stripe = stripe();
+        let stripe = Stripe::own();
         for evaluation in decision.counted() {
             self.add(stripe, rule_series(evaluation.place(), result_of(evaluation.outcome())));
             self.set_gauges(evaluation);
@@ -92,13 +87,12 @@ impl Metrics {
 
     /// A peek ended.
     pub(crate) fn peeked(&self, decision: &Decision<'_>) {
-        self.add(stripe(), CHECKS + usize::from(decision.is_error() || decision.is_degraded()));
+        self.add(Stripe::own(), CHECKS + usize::from(decision.is_error() || decision.is_degraded()));
     }
 
     fn set_gauges(&self, evaluation: &RuleEvaluation<'_>) {
-        let info = evaluation.info();
         let [limit, period] = &self.gauges[evaluation.place()];
-        for (gauge, value) in [(limit, info.limit), (period, u64::from(info.period_s))] {
+        for (gauge, value) in [(limit, evaluation.limit()), (period, u64::from(evaluation.period_s()))] {
             // Written only where it changed: reading is free among threads, writing is not.
             if gauge.load(Relaxed) != value.saturating_add(1) {
                 gauge.store(value.saturating_add(1), Relaxed);

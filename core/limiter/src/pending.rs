@@ -34,7 +34,6 @@ pub(crate) struct Target {
 /// What a plan, or a settle, comes to.
 #[derive(Debug)]
 #[must_use = "a pending call must be run and settled"]
-#[expect(clippy::large_enum_variant, reason = "it lives for a call, and a decision in memory must not allocate")]
 pub enum Planned<'l> {
     /// The decision.
     Done(Decision<'l>),

@@ -19,6 +19,11 @@ pub(crate) enum Segment<'a> {
 }
 
 impl Segment<'_> {
+    /// The text of a value that is there.
+    pub(crate) fn present(&self) -> Option<&str> {
+        if matches!(self, Self::Missing) { None } else { Some(self.as_str()) }
+    }
+
     pub(crate) fn as_str(&self) -> &str {
         match self {
             Self::Missing => MISSING,
@@ -62,14 +67,16 @@ fn short(text: &str) -> Option<&str> {
 
 /// Whether the value could be taken for the key's own punctuation.
 fn is_ambiguous<'n>(text: &str, mut later: impl Iterator<Item = &'n str>) -> bool {
-    let bytes = text.as_bytes();
-    memchr::memchr2(b'{', b'}', bytes).is_some()
+    memchr::memchr2(b'{', b'}', text.as_bytes()).is_some()
         || text == MISSING
-        || (memchr::memchr(b':', bytes).is_some() && later.any(|name| names_itself(text, name)))
+        || later.any(|name| names_itself(text, name))
 }
 
 /// Holds `:<name>:`, or ends with `:<name>`.
 fn names_itself(text: &str, name: &str) -> bool {
+    if memchr::memchr(b':', text.as_bytes()).is_none() {
+        return false;
+    }
     text.match_indices(name).any(|(at, _)| {
         let (before, behind) = (&text[..at], &text[at + name.len()..]);
         before.ends_with(':') && (behind.is_empty() || behind.starts_with(':'))

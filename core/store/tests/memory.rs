@@ -191,7 +191,11 @@ fn stacked_rates_take_from_all_or_from_none() {
     assert!(hour.reading.refused && hour.level == 1);
     // The refused call took nothing of the first.
     assert_eq!(
-        store.take_all(key, &rates[..1], Cost::ONE, T0 + 2 * SECOND).expect("a rate").reading.remaining(&rates[0]),
+        store
+            .take_all(key, &rates[..1], Cost::ONE, T0 + 2 * SECOND)
+            .expect("a rate")
+            .reading
+            .remaining(&rates[0].bucket),
         1.0
     );
 }

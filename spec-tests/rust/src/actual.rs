@@ -18,7 +18,7 @@ fn info(info: &Info) -> Json {
 
 pub(crate) fn decision(decision: &Decision<'_>) -> Json {
     let evaluations = decision.evaluations().iter().map(|e| {
-        json!({"rule": e.rule().name(), "result": e.outcome().as_str(), "exceeded": e.is_exceeded(), "info": info(e.info())})
+        json!({"rule": e.rule().name(), "result": e.outcome().as_str(), "exceeded": e.is_exceeded(), "info": info(&e.info())})
     });
     json!({
         "action": decision.verdict().as_str(), "matched": decision.is_matched(), "exceeded": decision.is_exceeded(),

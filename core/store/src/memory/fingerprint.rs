@@ -9,8 +9,9 @@ use super::cell::Kind;
 use crate::keys::{Segment, segment};
 use labkit_ratelimit_engine::numbers::offset;
 use labkit_ratelimit_engine::{Rules, Scratch, Value};
-use siphasher::sip128::{Hasher128, SipHasher13};
-use std::hash::{BuildHasher, Hasher, RandomState};
+use siphasher::sip128::{Hash128, SipHasher13};
+use smallvec::SmallVec;
+use std::hash::{BuildHasher, RandomState};
 
 /// The low bits of `low` that say what the cell is: two of kind, four of level.
 const TAG_BITS: u32 = 6;
@@ -67,36 +68,25 @@ impl Seed {
     }
 
     pub(super) fn key_of(&self, text: &[u8]) -> Key {
-        let mut hasher = self.0;
-        hasher.write(text);
-        finish(&hasher)
+        self.0.hash(text).into()
     }
 
     pub(super) fn member(&self, text: &str) -> u64 {
         self.key_of(text.as_bytes()).high
     }
 
+    /// The hasher of one rule, under a key of its own.
     fn rule(&self, limiter: &str, rule: &str) -> SipHasher13 {
-        let mut hasher = self.0;
-        part(&mut hasher, Some(limiter));
-        part(&mut hasher, Some(rule));
-        hasher
+        // No name holds a colon.
+        let own = self.0.hash([limiter, rule].join(":").as_bytes());
+        SipHasher13::new_with_keys(own.h1, own.h2)
     }
 }
 
-fn finish(hasher: &SipHasher13) -> Key {
-    let hash = hasher.finish128();
-    Key { high: hash.h1, low: hash.h2 }
-}
+/// Room for the values of several characteristics; longer ones go to the heap.
+type Values = SmallVec<[u8; 256]>;
 
-/// A part and its length behind it: read from the end, parts cannot run into one another.
-fn part(hasher: &mut SipHasher13, text: Option<&str>) {
-    let length = text.map_or(u64::MAX, |text| u64::try_from(text.len()).unwrap_or(u64::MAX - 1));
-    hasher.write(text.unwrap_or_default().as_bytes());
-    hasher.write_u64(length);
-}
-
-/// The beginnings of the keys of one limiter's rules, hashed once.
+/// The hashers of one limiter's rules: what is constant in their keys is in the hashers' own.
 #[derive(Debug)]
 pub struct RuleKeys(Vec<SipHasher13>);
 
@@ -113,16 +103,29 @@ impl RuleKeys {
 
     /// The key of the rule at `rule`; bad values count as missing (a check never gets here with one).
     pub fn key(&self, rules: &Rules, rule: u32, facts: &[Value<'_>]) -> Key {
-        let mut hasher = self.0[offset(rule)];
+        let hasher = &self.0[offset(rule)];
         let keyed = rules.keyed(rule, facts);
-        for (i, (_, value)) in keyed.clone().enumerate() {
-            let mut scratch = Scratch::default();
-            let later = keyed.clone().skip(i + 1).map(|(name, _)| name);
-            match segment(value, &mut scratch, later) {
-                None | Some(Segment::Missing) => part(&mut hasher, None),
-                Some(segment) => part(&mut hasher, Some(segment.as_str())),
-            }
+        let mut scratch = Scratch::default();
+        // One value stands alone: only a missing one is empty.
+        if keyed.len() == 1 {
+            let only = keyed.clone().next().and_then(|(_, value)| segment(value, &mut scratch, std::iter::empty()));
+            return hasher.hash(only.as_ref().and_then(Segment::present).unwrap_or_default().as_bytes()).into();
         }
-        finish(&hasher)
+        let mut values = Values::new();
+        for (i, (_, value)) in keyed.clone().enumerate() {
+            let later = keyed.clone().skip(i + 1).map(|(name, _)| name);
+            let own = segment(value, &mut scratch, later);
+            let text = own.as_ref().and_then(Segment::present).unwrap_or_default();
+            values.extend_from_slice(text.as_bytes());
+            // Its length behind it: read from the end, values cannot run into one another.
+            values.extend_from_slice(&text.len().to_le_bytes());
+        }
+        hasher.hash(&values).into()
+    }
+}
+
+impl From<Hash128> for Key {
+    fn from(hash: Hash128) -> Self {
+        Self { high: hash.h1, low: hash.h2 }
     }
 }

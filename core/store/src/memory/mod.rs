@@ -145,8 +145,8 @@ impl MemoryStore {
                 return Some(StackReading { level, reading });
             }
             cells.push((at, next));
-            let own = reading.remaining(rate);
-            if tightest.is_none_or(|other| own < other.reading.remaining(&rates[other.level])) {
+            let own = reading.remaining(&rate.bucket);
+            if tightest.is_none_or(|other| own < other.reading.remaining(&rates[other.level].bucket)) {
                 tightest = Some(StackReading { level, reading });
             }
         }
