@@ -276,7 +276,7 @@ impl Limiter {
         let mut prepared = Prepared::default();
         let mut decision = Decision::undecided();
         if let Err(failure) = self.prepare(identifier, options, mode, &mut prepared) {
-            self.fail_before(failure, mode, &names, &mut decision)
+            self.fail_before(failure, mode, &names, &mut decision);
         } else {
             let Prepared { facts, cost, selection } = &prepared;
             let now_us = self.clock.now_us();

@@ -59,7 +59,6 @@ mod request;
 mod route;
 mod sentinel;
 mod server;
-mod slot;
 mod slot_map;
 mod tls;
 mod url;

@@ -1,6 +1,5 @@
 //! One script call as commands.
 
-use crate::slot::slot;
 use labkit_ratelimit::{Call, Script};
 use redis::{Arg, Cmd};
 
@@ -16,7 +15,7 @@ impl Request {
     pub(crate) fn new(call: &Call) -> Self {
         let mut by_digest = redis::cmd("EVALSHA");
         by_digest.arg(call.script.digest()).arg(call.keys.len()).arg(&call.keys).arg(&call.args);
-        Self { by_digest, script: call.script, slot: call.keys.first().map_or(0, |key| slot(key)) }
+        Self { by_digest, script: call.script, slot: call.slot() }
     }
 
     pub(crate) const fn by_digest(&self) -> &Cmd {

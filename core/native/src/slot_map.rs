@@ -3,11 +3,13 @@
 use crate::address::Address;
 use crate::dial::Dialer;
 use crate::link::Link;
-use crate::slot::SLOTS;
 use redis::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::time::Instant;
+
+/// How many slots a cluster has.
+const SLOTS: u16 = 16_384;
 
 /// Which node has which slot, and the links to all nodes.
 pub(crate) struct SlotMap {

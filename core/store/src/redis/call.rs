@@ -30,6 +30,13 @@ pub struct Call {
     pub steps: Range<usize>,
 }
 
+impl Call {
+    /// The slot of its keys on a cluster.
+    pub fn slot(&self) -> u16 {
+        self.keys.first().map_or(0, |key| slot(key))
+    }
+}
+
 /// A step with the names that it has in Redis.
 pub struct ChainStep<'a> {
     /// The step.
