@@ -53,6 +53,11 @@ pub fn gcra(store: Arc<MemoryStore>) -> Limiter {
     built([rule], Store::Memory(store))
 }
 
+/// One GCRA rule by user, whose cells stay for minutes after a call.
+pub fn slow_gcra(store: Arc<MemoryStore>) -> Limiter {
+    built([RuleSpec::gcra("per_user", 10, PERIOD_S).characteristics(["user"])], Store::Memory(store))
+}
+
 /// One window rule by user, which never refuses.
 pub fn window(store: Arc<MemoryStore>) -> Limiter {
     built([RuleSpec::limit("per_user", NEVER, PERIOD_S).characteristics(["user"])], Store::Memory(store))

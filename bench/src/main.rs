@@ -74,10 +74,10 @@ fn measure(options: &Options) -> Result<Report, Box<dyn Error>> {
     let rounds = options.rounds;
     // Memory first: the children start from a parent that is still small.
     if options.wants("memory") {
-        memory::live_keys(&mut report);
+        memory::live_keys(&mut report)?;
     }
     if options.wants("field") {
-        memory::field_case(&mut report);
+        memory::field_case(&mut report)?;
     }
     if options.wants("governor") {
         peers::beside_governor(rounds, &mut report);

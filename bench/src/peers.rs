@@ -59,7 +59,7 @@ fn nothing<'a>(keys: &'a [String], order: &'a [u32]) -> Case<'a> {
         ns_per_call(CALLS, || {
             for &at in order {
                 let key = black_box(&keys[place(at)]);
-                black_box(key.as_bytes().first());
+                black_box(key.as_bytes().first().copied());
             }
         })
     })

@@ -16,6 +16,8 @@ pub(crate) enum Target {
     Hoped(f64),
     /// At least this.
     AtLeast(f64),
+    /// Exactly this.
+    Exactly(f64),
 }
 
 impl Target {
@@ -25,6 +27,7 @@ impl Target {
             Self::AtMost(most) => Some(value <= most),
             Self::Below(bound) => Some(value < bound),
             Self::Hoped(least) | Self::AtLeast(least) => Some(value >= least),
+            Self::Exactly(n) => Some(value.total_cmp(&n).is_eq()),
         }
     }
 
@@ -34,6 +37,7 @@ impl Target {
             Self::AtMost(n) => format!("≤ {}", number(n, unit)),
             Self::Below(n) => format!("< {}", number(n, unit)),
             Self::Hoped(n) | Self::AtLeast(n) => format!("≥ {}", number(n, unit)),
+            Self::Exactly(n) => number(n, unit),
         }
     }
 }
@@ -124,5 +128,27 @@ impl Row {
             "gate": !matches!(self.target, Target::None | Target::Hoped(_)),
             "ok": self.target.holds(self.value),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_hoped_for_is_told_but_no_gate() {
+        let mut report = Report::default();
+        report.add("threads", "two", 1.0, "×", Target::Hoped(1.8));
+        assert!(!report.is_missed());
+        report.add("rules", "a check", 601.0, "ns", Target::AtMost(600.0));
+        assert!(report.is_missed());
+        let machine = Machine { date: String::new(), host: String::new(), versions: Vec::new() };
+        assert_eq!(report.markdown(&machine, 7).matches("MISSED").count(), 2);
+        assert_eq!(report.json(&machine, 7)["rows"][1]["ok"], false);
+    }
+
+    #[test]
+    fn a_number_that_was_not_measured_holds_nothing() {
+        assert_eq!(Target::AtMost(1.0).holds(f64::NAN), Some(false));
     }
 }

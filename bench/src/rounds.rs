@@ -59,3 +59,26 @@ pub(crate) fn ns_per_call(calls: u32, work: impl FnOnce()) -> f64 {
 pub(crate) fn nanos(time: Duration) -> f64 {
     time.as_secs_f64() * 1e9
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_are_in_the_middle() {
+        assert!((median(vec![3.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
+        assert!((median(vec![4.0, 1.0]) - 2.5).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn every_case_runs_once_a_round_and_once_before() {
+        let (mut first, mut second) = (0, 0);
+        let count = |n: &mut i32| {
+            *n += 1;
+            f64::from(*n)
+        };
+        let rounds = interleave(3, [Box::new(|| count(&mut first)), Box::new(|| 2.0 * count(&mut second))]);
+        assert!((rounds.median(0) - 3.0).abs() < f64::EPSILON);
+        assert!((rounds.ratio(1, 0) - 2.0).abs() < f64::EPSILON);
+    }
+}

@@ -9,6 +9,8 @@ use std::fmt::Write as _;
 /// An integer beyond `i64` is its decimal text; hosts with wider ones than `u64` hand that over. What is none of these kinds (a list,
 /// a map) is [`Value::Bad`]: the check then has no verdict (semantics section 8).
 #[derive(Clone, Copy, Debug, PartialEq)]
+// A tag of a whole word: read back at once after it was written, a byte's would stall the processor.
+#[repr(u64)]
 pub enum Value<'a> {
     /// Absent, or the host's null.
     Null,

@@ -74,6 +74,7 @@ impl State {
 }
 
 #[derive(Debug)]
+#[repr(align(64))]
 pub(super) struct Cell {
     pub(super) key: Key,
     pub(super) state: State,

@@ -26,6 +26,8 @@ local call, byte, floor, format = redis.pcall, string.byte, math.floor, string.f
 local KEYS, ARGV = KEYS, ARGV
 local cost, reply, key, arg, last = ARGV[1], '', 1, 2, #ARGV
 local clock, failure
+-- Whole costs are added as integers, at a quarter of the price; a counter that holds a fraction refuses that.
+local whole = cost % 1 == 0 and cost * 1 < 1000000000
 
 while arg <= last do
   local what, stop, bans = byte(ARGV[arg], 1, 3)
@@ -58,12 +60,15 @@ while arg <= last do
       else
         left, stored = -1, '0'
       end
-    elseif left > 0 then
-      stored = call('INCRBYFLOAT', name, cost)
-    elseif left == -1 then
-      stored = call('INCRBYFLOAT', name, cost)
-      call('PEXPIRE', name, period)
-      left = period
+    elseif left > 0 or left == -1 then
+      stored = whole and call('INCRBY', name, cost)
+      if type(stored) ~= 'number' then
+        stored = call('INCRBYFLOAT', name, cost)
+      end
+      if left == -1 then
+        call('PEXPIRE', name, period)
+        left = period
+      end
     else
       local set = call('SET', name, cost, 'PX', period)
       left, stored = period, set.err and set or cost
@@ -73,14 +78,16 @@ while arg <= last do
       failure = type(stored) == 'table' and stored.err or 'WRONGTYPE the counter holds no number'
       break
     end
-    if count % 1 == 0 then
+    if count % 1 == 0 and count < 9007199254740992 then
       over = count > limit or limit == 0
+      reply = reply .. format(over and '%d %d 1 ' or '%d %d 0 ', count, left)
     elseif count ~= count or count == 1 / 0 then
       failure = 'WRONGTYPE the counter holds no number'
       break
     else
       -- Fractions are counted in millionths: `text` is the shortest decimal that says exactly so many.
       local millionths, text
+      stored = type(stored) == 'number' and format('%.0f', stored) or stored
       if count < 4294967296 then
         -- Doubles are dense enough here: the nearest millionth is the one that was meant.
         millionths = floor(count * 1000000 + 0.5)
@@ -103,10 +110,9 @@ while arg <= last do
           call('SET', name, text, 'KEEPTTL')
         end
       end
-      stored = text
       over = millionths > limit * 1000000 or limit == 0
+      reply = reply .. text .. ' ' .. left .. (over and ' 1 ' or ' 0 ')
     end
-    reply = reply .. stored .. ' ' .. left .. (over and ' 1 ' or ' 0 ')
 
   elseif what == 103 or what == 112 then
     local limit, take, take_rest = ARGV[arg], ARGV[arg + 1] * 1, ARGV[arg + 2] * 1
