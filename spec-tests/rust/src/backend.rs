@@ -1,6 +1,8 @@
-//! The runner's own connections: they run the limiter's calls, age its keys, and send the raw commands of `redis` steps.
+//! The runner's own connections: they run the limiter's calls (or `labkit-ratelimit-native` does), age its keys, and send
+//! the raw commands of `redis` steps.
 
 use labkit_ratelimit::{Call, Connection, Fault};
+use labkit_ratelimit_native::{NativeRedis, Server};
 use redis::{Cmd, RedisResult, Value};
 use std::error::Error;
 use std::fmt;
@@ -14,6 +16,8 @@ const AGE: &str = include_str!("../../age.lua");
 pub(crate) struct Backend {
     masters: Vec<Mutex<redis::Connection>>,
     cluster: Option<Mutex<redis::cluster::ClusterConnection>>,
+    /// Runs the limiter's calls in this one's place.
+    native: Option<NativeRedis>,
     pub(crate) down: AtomicBool,
 }
 
@@ -39,7 +43,13 @@ impl Backend {
         } else {
             None
         };
-        Ok(Self { masters, cluster, down: AtomicBool::new(false) })
+        let scheme = if clustered { "redis+cluster" } else { "redis" };
+        let native = match std::env::var("LABKIT_SPEC_CONNECTION").as_deref() {
+            Ok("native") => Some(NativeRedis::new(Server::parse(&format!("{scheme}://{}", addresses.join(",")))?)?),
+            Ok("host") | Err(_) => None,
+            Ok(other) => return Err(format!("LABKIT_SPEC_CONNECTION is host or native, not {other}").into()),
+        };
+        Ok(Self { masters, cluster, native, down: AtomicBool::new(false) })
     }
 
     pub(crate) fn flush(&self) -> RedisResult<()> {
@@ -92,9 +102,12 @@ fn joined(a: Value, b: Value) -> Value {
 }
 
 impl Connection for Backend {
-    fn run(&self, call: &Call, _: Duration) -> Result<Vec<u8>, Fault> {
+    fn run(&self, call: &Call, deadline: Duration) -> Result<Vec<u8>, Fault> {
         if self.down.load(SeqCst) {
             return Err(Fault::unreachable("connection refused (the scenario says so)"));
+        }
+        if let Some(native) = &self.native {
+            return native.run(call, deadline);
         }
         let send = |name: &str, script: &str| {
             let mut command = redis::cmd(name);
