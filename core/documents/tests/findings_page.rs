@@ -118,9 +118,7 @@ const ROWS: &[(Code, &str, Example)] = &[
     (
         Code::MatcherTooDeep,
         "maps and lists nest more than 8 levels deep",
-        Rule(
-            "{name: a, action: skip, match: {ip: {not: {not: {not: {not: {not: {not: {not: {not: {not: x}}}}}}}}}}}",
-        ),
+        Rule("{name: a, action: skip, match: {ip: {not: {not: {not: {not: {not: {not: {not: {not: {not: x}}}}}}}}}}}"),
     ),
     (
         Code::MatcherTwoMarkers,
@@ -144,17 +142,9 @@ const ROWS: &[(Code, &str, Example)] = &[
         Rule("{name: a, action: skip, match: {path: {prefix: 5}}}"),
     ),
     (Code::OptionInvalid, "an option has a value that it does not know", Later("evaluation: sometimes")),
-    (
-        Code::SkipTakesNoNumbers,
-        "a skip rule in a file has a number",
-        Rule("{name: a, action: skip, limit: 1}"),
-    ),
+    (Code::SkipTakesNoNumbers, "a skip rule in a file has a number", Rule("{name: a, action: skip, limit: 1}")),
     (Code::UnknownLimiter, "a document names a limiter that does not exist", Later("rate_limits: {sing_in: []}")),
-    (
-        Code::UnknownProperty,
-        "a rule names a property that the limiter does not offer",
-        Later("characteristics: [usr]"),
-    ),
+    (Code::UnknownProperty, "a rule names a property that the limiter does not offer", Later("characteristics: [usr]")),
     (
         Code::SkipNotAllowed,
         "a skip rule outside the defaults is not among `allowed_skip_rules`",
@@ -222,5 +212,8 @@ fn the_page_is_up_to_date() {
         std::fs::write(&file, &page).expect("docs/findings.md can be written");
     }
     let found = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(found == page, "docs/findings.md is stale: run this test with LABKIT_REGENERATE=1 and commit what it writes");
+    assert!(
+        found == page,
+        "docs/findings.md is stale: run this test with LABKIT_REGENERATE=1 and commit what it writes"
+    );
 }
