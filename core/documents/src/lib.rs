@@ -31,6 +31,7 @@ mod matcher;
 mod number;
 mod rate_limits;
 mod rule;
+mod unique;
 
 pub use rate_limits::{DocumentLimiter, MAX_BYTES, read_rate_limits};
 pub use rule::{Dialect, HostValues, NoHostValues, RuleDraft, read_rule};

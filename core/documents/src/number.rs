@@ -1,8 +1,11 @@
 //! Numbers of rules.
 
 use crate::rule::{HostValues, Reader};
-use labkit_ratelimit_engine::{Code, NumberSpec};
+use labkit_ratelimit_engine::{Code, NumberSpec, numbers};
 use serde_json::Value as Json;
+
+/// 2^63.
+const BEYOND_64_BITS: f64 = 9_223_372_036_854_775_808.0;
 
 impl<H: HostValues> Reader<'_, H> {
     /// A whole number. One that is not is reported here, and not again when the rule is built.
@@ -13,6 +16,10 @@ impl<H: HostValues> Reader<'_, H> {
         match value {
             Json::Number(n) if n.is_i64() || n.is_u64() => {
                 n.as_i64().map(i128::from).or(n.as_u64().map(i128::from)).map_or(NumberSpec::Reported, NumberSpec::Int)
+            }
+            // An integer beyond 64 bits came as the double nearest to it: out of range all the same, above or below.
+            Json::Number(n) if n.as_f64().is_some_and(|f| f.abs() >= BEYOND_64_BITS) => {
+                NumberSpec::Int(numbers::cut_to_i128(n.as_f64().unwrap_or_default()))
             }
             other => {
                 self.find(Code::WrongType, field, format!("{field} takes a whole number, not {}", kind(other)));

@@ -2,10 +2,11 @@
 
 use crate::number::kind;
 use crate::rule::{Dialect, NoHostValues, read_rule};
+use crate::unique::Unique;
 use labkit_ratelimit_engine::{Code, Finding, Findings, RuleSpec, names};
 use serde_json::{Map, Value as Json};
-use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
 use serde_saphyr::Options;
+use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
 
 /// The largest document: 10 MiB.
 pub const MAX_BYTES: usize = 10 * 1024 * 1024;
@@ -57,8 +58,12 @@ fn parse(text: &str) -> Result<Json, Findings> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // JSON is YAML, but its own parser is faster and says more.
     let looks_like_json = text.trim_start().starts_with('{');
-    let parsed = if looks_like_json { serde_json::from_str(text).ok() } else { None };
-    match parsed.map_or_else(|| yaml(text), Ok) {
+    let parsed = match serde_json::from_str::<Unique>(text) {
+        Ok(Unique(value)) if looks_like_json => Ok(value),
+        Err(error) if looks_like_json && error.is_data() => Err(error.to_string()),
+        _ => yaml(text),
+    };
+    match parsed {
         Ok(Json::Null) => Ok(Json::Object(Map::new())),
         Ok(value) => Ok(value),
         Err(message) => {
@@ -151,15 +156,26 @@ rate_limits:
     }
 
     #[test]
+    fn integers_beyond_64_bits_are_out_of_range() {
+        let rule = |numbers: &str| codes(&format!("a: [{{name: r, action: limit, {numbers}}}]"))[0].0;
+        assert_eq!(rule("limit: 1, period_s: 18446744073709551616"), Code::PeriodAboveMax);
+        assert_eq!(rule("limit: -99999999999999999999, period_s: 1"), Code::LimitBelowOne);
+        assert_eq!(rule("limit: 99999999999999999999, period_s: 1"), Code::WrongType);
+    }
+
+    #[test]
     fn yaml_is_1_2_and_keys_are_unique() {
         let text = "sign_in: [{name: a, action: limit, limit: 1, period_s: 1, match: {on: yes}}]";
         let read = read_rate_limits(text).expect("a good document");
         assert_eq!(read[0].rules[0].matchers, vec![("on".to_owned(), MatcherSpec::eq("yes"))]);
         assert_eq!(codes("{a: [], a: []}")[0].0, Code::DuplicateKey);
+        let json = r#"{"a": [{"name": "r", "action": "limit", "limit": 1, "limit": 100, "period_s": 60}]}"#;
+        assert_eq!(codes(json)[0].0, Code::DuplicateKey);
+        assert_eq!(codes(r#"{"a": [], "a": []}"#)[0].0, Code::DuplicateKey);
+        assert_eq!(codes("a: [null]"), [(Code::WrongType, "rate_limits.a[0]".to_owned())]);
         assert_eq!(codes("x: &x {a: []}\nb: {<<: *x}")[0].0, Code::MergeKey);
         assert_eq!(codes("a: [")[0].0, Code::YamlSyntax);
         assert_eq!(codes("[1]")[0].0, Code::WrongType);
         assert!(read_rate_limits("").expect("an empty document").is_empty());
     }
-
 }

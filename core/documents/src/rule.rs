@@ -55,6 +55,10 @@ impl RuleDraft {
     /// The mistakes of writing and of meaning, together.
     pub fn build(&self) -> Result<Rule, Findings> {
         let mut findings = self.findings.clone();
+        if findings.iter().any(|finding| finding.path.is_empty()) {
+            // It is no rule at all: there is nothing more to say of it.
+            return Err(findings);
+        }
         match self.spec.build() {
             Ok(rule) => findings.or(rule),
             Err(others) => {
@@ -106,9 +110,7 @@ impl<H: HostValues> Reader<'_, H> {
 
     fn rule(&mut self, value: &Json, dialect: Dialect) -> RuleSpec {
         let mut spec = RuleSpec::default();
-        let Some(fields) = self.map("", value, "a rule is a map of its fields") else {
-            return spec;
-        };
+        let Some(fields) = self.map("", value, "a rule is a map of its fields") else { return spec };
         for (field, value) in fields {
             match field.as_str() {
                 "name" => spec.name = self.text(field, value).unwrap_or_default(),

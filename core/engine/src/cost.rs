@@ -57,7 +57,7 @@ impl Millionths {
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
         let plain = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
         if !plain(whole) || !plain(fraction) {
-            return Some(Self((nearest * 1e6).round()));
+            return Some(Self((nearest * 1e6).round().clamp(-f64::MAX, f64::MAX)));
         }
         match decimal(whole, fraction, |rest| rest.first().is_some_and(|&digit| digit >= b'5')) {
             Some(n) if n < EXACT_MAX => Some(Self(sign * n)),
@@ -218,6 +218,8 @@ mod tests {
             ("0.9999999", Some(1.0)),
             ("-2", Some(-2.0)),
             ("1e3", Some(1000.0)),
+            ("1e305", Some(f64::MAX / 1e6)),
+            ("-1.50000000000001", Some(-1.5)),
             ("9007199254.740991", Some(9_007_199_254.740_991)),
             ("abc", None),
             ("", None),

@@ -87,6 +87,18 @@ impl From<i32> for NumberSpec {
     }
 }
 
+impl From<i64> for NumberSpec {
+    fn from(n: i64) -> Self {
+        Self::Int(i128::from(n))
+    }
+}
+
+impl From<f64> for NumberSpec {
+    fn from(n: f64) -> Self {
+        Self::Float(n)
+    }
+}
+
 impl From<CallableId> for NumberSpec {
     fn from(id: CallableId) -> Self {
         Self::Callable(id)

@@ -14,7 +14,9 @@ use crate::rule_spec::{Action, PERIOD_MAX_S, RuleSpec};
 use crate::step::{CountStep, Counting, End, Mode, Selection, Step, Stop};
 use crate::value::Value;
 use smallvec::SmallVec;
-use std::collections::HashMap;
+use std::borrow::Borrow;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher, Hash};
 
 /// Which results stop the chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -47,7 +49,8 @@ impl Evaluation {
 /// The facts of one request, in the order of [`Rules::properties`].
 pub type Facts<'a> = SmallVec<[Value<'a>; 8]>;
 
-/// A caller's identifier.
+/// A caller's identifier: pairs of name and value in an array, a slice, a `Vec` or a map, or a type of one's own. Of a
+/// name that comes twice the first counts.
 pub trait Identifier {
     /// The value of `property`, whose place among [`Rules::properties`] is `slot`.
     fn value(&self, slot: usize, property: &str) -> Value<'_>;
@@ -75,6 +78,40 @@ impl<K: AsRef<str>, const N: usize> Identifier for [(K, Value<'_>); N] {
 
     fn each_name(&self, each: &mut dyn FnMut(&str)) {
         self.as_slice().each_name(each);
+    }
+}
+
+impl<K: AsRef<str>> Identifier for Vec<(K, Value<'_>)> {
+    fn value(&self, slot: usize, property: &str) -> Value<'_> {
+        self.as_slice().value(slot, property)
+    }
+
+    fn each_name(&self, each: &mut dyn FnMut(&str)) {
+        self.as_slice().each_name(each);
+    }
+}
+
+impl<K: Borrow<str> + Eq + Hash, S: BuildHasher> Identifier for HashMap<K, Value<'_>, S> {
+    fn value(&self, _: usize, property: &str) -> Value<'_> {
+        self.get(property).copied().unwrap_or(Value::Null)
+    }
+
+    fn each_name(&self, each: &mut dyn FnMut(&str)) {
+        for name in self.keys() {
+            each(name.borrow());
+        }
+    }
+}
+
+impl<K: Borrow<str> + Ord> Identifier for BTreeMap<K, Value<'_>> {
+    fn value(&self, _: usize, property: &str) -> Value<'_> {
+        self.get(property).copied().unwrap_or(Value::Null)
+    }
+
+    fn each_name(&self, each: &mut dyn FnMut(&str)) {
+        for name in self.keys() {
+            each(name.borrow());
+        }
     }
 }
 

@@ -115,10 +115,16 @@ macro_rules! value_from {
 
 value_from! {
     bool => |v| Value::Bool(v),
-    i64 => |v| Value::Int(v),
+    i8 => |v| Value::Int(i64::from(v)),
+    i16 => |v| Value::Int(i64::from(v)),
     i32 => |v| Value::Int(i64::from(v)),
+    i64 => |v| Value::Int(v),
+    u8 => |v| Value::Int(i64::from(v)),
+    u16 => |v| Value::Int(i64::from(v)),
     u32 => |v| Value::Int(i64::from(v)),
     u64 => |v| Value::Unsigned(v),
+    usize => |v| Value::Unsigned(u64::try_from(v).unwrap_or(u64::MAX)),
+    f32 => |v| Value::Float(f64::from(v)),
     f64 => |v| Value::Float(v),
     &'a str => |v| Value::Text(v),
     &'a String => |v| Value::Text(v),

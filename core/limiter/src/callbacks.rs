@@ -1,8 +1,10 @@
 //! Rules with numbers and patterns of the host, in Rust: closures.
 
+use crate::panics::panic_message;
 use labkit_ratelimit_engine::{CallableId, Host, HostError, HostNumber, NoHost, PatternId, Value};
 use std::any::Any;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a call of a limiter brings for its callables.
 pub type Context<'a> = Option<&'a (dyn Any + Send + Sync)>;
@@ -83,15 +85,21 @@ fn at<T>(list: &[T], place: u32) -> Option<&T> {
     list.get(usize::try_from(place).unwrap_or(usize::MAX))
 }
 
+/// A closure that panics fails: a check does not end of it.
+fn guarded<T>(f: impl FnOnce() -> Result<T, HostError>) -> Result<T, HostError> {
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| Err(HostError::new("panic", panic_message(&*panic))))
+}
+
 impl Host for CallbackHost<'_> {
     fn matches(&self, pattern: PatternId, value: Value<'_>) -> Result<bool, HostError> {
         let Some(matches) = at(&self.callbacks.patterns, pattern.0) else { return NoHost.matches(pattern, value) };
         let mut scratch = labkit_ratelimit_engine::Scratch::default();
         let text = value.text(&mut scratch).map(std::str::from_utf8).transpose();
-        text.map_or(Ok(false), |text| matches(text.unwrap_or_default()))
+        text.map_or(Ok(false), |text| guarded(|| matches(text.unwrap_or_default())))
     }
 
     fn number(&self, callable: CallableId) -> Result<HostNumber, HostError> {
-        at(&self.callbacks.numbers, callable.0).map_or_else(|| NoHost.number(callable), |number| number(self.context))
+        let found = at(&self.callbacks.numbers, callable.0);
+        found.map_or_else(|| NoHost.number(callable), |number| guarded(|| number(self.context)))
     }
 }

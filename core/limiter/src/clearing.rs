@@ -1,8 +1,8 @@
 //! Clearing an identifier: counters and bans of every rule but the skips.
 
-use crate::limiter::{Limiter, names_of};
+use crate::limiter::{Limiter, names_of, run};
 use crate::store::Store;
-use labkit_ratelimit_engine::{Algorithm, Failure, Identifier, Value};
+use labkit_ratelimit_engine::{Algorithm, Failure, FailureKind, Identifier, Value};
 use labkit_ratelimit_store::StoreKeys;
 use labkit_ratelimit_store::redis::{Call, Fault, clear_calls, read_clear};
 
@@ -14,6 +14,7 @@ pub struct Clearing {
     at: usize,
     deleted: u64,
     names: Vec<String>,
+    store_failed: bool,
 }
 
 impl Clearing {
@@ -34,13 +35,13 @@ impl Limiter {
     pub fn clear<I: Identifier + ?Sized>(&self, identifier: &I) -> u64 {
         let mut clearing = self.plan_clear(identifier);
         while let Some(call) = clearing.call() {
-            let reply = match &self.store {
-                Store::Connected(connection, options) => connection.run(call, options.deadline),
-                Store::Planned(_) | Store::Memory(_) => Err(Fault::new(
-                    "NoConnection",
-                    "this limiter's host runs its calls: use plan_clear and settle_clear",
-                )),
+            let Store::Connected(connection, options) = &self.store else {
+                let message = "this limiter's host runs its calls: use plan_clear and settle_clear";
+                let failure = Failure::new(FailureKind::Internal, "NoConnection", message);
+                self.warn_failure(&failure, &|| clearing.names.clone());
+                break;
             };
+            let reply = run(&**connection, call, options.deadline);
             self.settle_clear(&mut clearing, reply);
         }
         clearing.deleted
@@ -49,7 +50,8 @@ impl Limiter {
     /// Plans a clear; on the memory store it is done at once.
     pub fn plan_clear<I: Identifier + ?Sized>(&self, identifier: &I) -> Clearing {
         let (facts, failure) = self.rules.facts_of_all(identifier);
-        let mut clearing = Clearing { calls: Vec::new(), at: 0, deleted: 0, names: names_of(identifier) };
+        let mut clearing =
+            Clearing { calls: Vec::new(), at: 0, deleted: 0, names: names_of(identifier), store_failed: false };
         if let Some(failure) = failure {
             self.warn_failure(&failure, &|| clearing.names.clone());
         }
@@ -96,10 +98,12 @@ impl Limiter {
         if let Some(failure) = &failure {
             self.warn_failure(failure, &|| clearing.names.clone());
         }
-        if failure.is_some_and(|failure| failure.is_of_store()) {
-            self.store_failed();
-        } else {
-            self.store_answered();
+        clearing.store_failed |= failure.is_some_and(|failure| failure.is_of_store());
+        // As for a check, whether the store works is known at the end.
+        match (clearing.call(), clearing.store_failed) {
+            (Some(_), _) => {}
+            (None, true) => self.store_failed(),
+            (None, false) => self.store_answered(),
         }
     }
 }

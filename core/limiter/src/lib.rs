@@ -36,6 +36,7 @@ mod keyed;
 mod limiter;
 mod log;
 mod metrics;
+mod panics;
 mod pending;
 mod store;
 mod stripe;

@@ -7,15 +7,18 @@ use crate::exceeded::Exceeded;
 use crate::fallback::Fallback;
 use crate::log::Logger;
 use crate::metrics::{Metrics, Sample};
+use crate::panics::panic_message;
 use crate::pending::{Pending, Planned};
-use crate::store::{RedisOptions, Store};
+use crate::store::{Connection, RedisOptions, Store};
 use labkit_ratelimit_engine::{
     Cost, CountStep, Decision, End, Facts, Failure, FailureKind, Host, Identifier, Mode, Reading, Rules, Selection,
     Step, Tally, Verdict, numbers,
 };
-use labkit_ratelimit_store::redis::Fault;
+use labkit_ratelimit_store::redis::{Call, Fault};
 use labkit_ratelimit_store::{Member, MemoryStore, RuleKeys};
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 /// What a check without a verdict answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -215,13 +218,13 @@ impl Limiter {
             match planned {
                 Planned::Done(decision) => return decision,
                 Planned::Call(pending) => {
-                    let reply = match &self.store {
-                        Store::Connected(connection, options) => connection.run(pending.call(), options.deadline),
-                        Store::Planned(_) | Store::Memory(_) => Err(Fault::new(
-                            "NoConnection",
+                    let Store::Connected(connection, options) = &self.store else {
+                        return self.decide_unrun(
+                            &pending,
                             "this limiter's host runs its calls: use plan and settle, or build it with a connection",
-                        )),
+                        );
                     };
+                    let reply = run(&**connection, pending.call(), options.deadline);
                     planned = self.settle(pending, reply);
                 }
             }
@@ -377,4 +380,10 @@ pub(crate) fn names_of<I: Identifier + ?Sized>(identifier: &I) -> Vec<String> {
     let mut names = Vec::new();
     identifier.each_name(&mut |name| names.push(name.to_owned()));
     names
+}
+
+/// Runs a call on the host's connection. One that panics is the host's defect; a check must not end of it.
+pub(crate) fn run(connection: &dyn Connection, call: &Call, deadline: Duration) -> Result<Vec<u8>, Fault> {
+    catch_unwind(AssertUnwindSafe(|| connection.run(call, deadline)))
+        .unwrap_or_else(|panic| Err(Fault::new("panic", panic_message(&*panic))))
 }

@@ -4,7 +4,7 @@ use crate::stripe::Stripe;
 use crossbeam_utils::CachePadded;
 use labkit_ratelimit_engine::{Action, Decision, Outcome, RuleEvaluation, Rules, Verdict};
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Counters of a cache line pair.
 const BLOCK: usize = 16;
@@ -14,14 +14,21 @@ const PEEKS: usize = 2;
 /// A rule's results: the outcomes, and `skip`.
 const RESULTS: usize = Outcome::ALL.len() + 1;
 
+/// The numbers of a rule when it was last evaluated.
+#[derive(Debug, Default)]
+struct Gauges {
+    limit: AtomicU64,
+    period_s: AtomicU64,
+    is_set: AtomicBool,
+}
+
 /// The counters of one limiter.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     // Stripe after stripe, each of as many blocks.
     counters: Box<[CachePadded<[AtomicU64; BLOCK]>]>,
     blocks: usize,
-    // Limit and period in force, one more than they are; 0: never set.
-    gauges: Box<[[AtomicU64; 2]]>,
+    gauges: Box<[Gauges]>,
 }
 
 fn check_series(verdict: Verdict, matched: bool, error: bool) -> usize {
@@ -48,7 +55,7 @@ impl Metrics {
         Self {
             counters: (0..blocks * Stripe::COUNT).map(|_| CachePadded::default()).collect(),
             blocks,
-            gauges: (0..rules).map(|_| Default::default()).collect(),
+            gauges: (0..rules).map(|_| Gauges::default()).collect(),
         }
     }
 
@@ -91,12 +98,17 @@ impl Metrics {
     }
 
     fn set_gauges(&self, evaluation: &RuleEvaluation<'_>) {
-        let [limit, period] = &self.gauges[evaluation.place()];
-        for (gauge, value) in [(limit, evaluation.limit()), (period, u64::from(evaluation.period_s()))] {
+        let gauges = &self.gauges[evaluation.place()];
+        for (gauge, value) in
+            [(&gauges.limit, evaluation.limit()), (&gauges.period_s, u64::from(evaluation.period_s()))]
+        {
             // Written only where it changed: reading is free among threads, writing is not.
-            if gauge.load(Relaxed) != value.saturating_add(1) {
-                gauge.store(value.saturating_add(1), Relaxed);
+            if gauge.load(Relaxed) != value {
+                gauge.store(value, Relaxed);
             }
+        }
+        if !gauges.is_set.load(Relaxed) {
+            gauges.is_set.store(true, Relaxed);
         }
     }
 
@@ -128,13 +140,11 @@ impl Metrics {
                     vec![("action", rule.action().as_str().to_owned()), limiter(), ("result", text.to_owned()), name()];
                 samples.push(Sample::counter("rule_evaluations_total", labels, self.get(rule_series(place, result))));
             }
-            for (gauge, metric) in self.gauges[place].iter().zip(["limit", "period_seconds"]) {
-                if let Some(value) = gauge.load(Relaxed).checked_sub(1) {
-                    samples.push(Sample {
-                        value,
-                        kind: SampleKind::Gauge,
-                        ..Sample::counter(metric, vec![limiter(), name()], 1)
-                    });
+            let gauges = &self.gauges[place];
+            if gauges.is_set.load(Relaxed) {
+                for (gauge, metric) in [(&gauges.limit, "limit"), (&gauges.period_s, "period_seconds")] {
+                    let sample = Sample::counter(metric, vec![limiter(), name()], gauge.load(Relaxed));
+                    samples.push(Sample { kind: SampleKind::Gauge, ..sample });
                 }
             }
         }

@@ -119,8 +119,8 @@ impl Limiter {
         let taken = reply.and_then(|reply| pending.take(reply.as_ref()));
         let failure = match taken {
             Ok(true) => {
+                // Whether the store works is known at the end of the chain: another node may be dead.
                 pending.at += 1;
-                self.store_answered();
                 return Planned::Call(pending);
             }
             Ok(false) => pending.failure(),
@@ -152,7 +152,11 @@ impl Limiter {
             Some(failure) if failure.is_of_store() && self.on_error == OnError::Local => {
                 self.warn_failure(&failure, &names);
                 let memory = self.fallback.store();
+                // What the store said before it failed stands; the rest is counted here.
                 self.walk(&Walk { locally: true, ..walk }, &mut decision, |n, step| {
+                    if let Some(StepReply::Ran(reading)) = pending.replies.get(n) {
+                        return Ok(*reading);
+                    }
                     let target = &pending.targets[n];
                     let key = memory.key_of(target.keys.counter.as_bytes());
                     Ok(memory.run(key, step, target.member.as_ref(), *cost, *mode, now_us))
@@ -167,6 +171,11 @@ impl Limiter {
             }),
         }
         decision
+    }
+
+    /// The decision of a check that nobody can run: a mistake of the host's, which says nothing of the store.
+    pub(crate) fn decide_unrun(&self, pending: &Pending, message: &str) -> Decision<'_> {
+        self.decide_from(pending, Some(Failure::new(FailureKind::Internal, "NoConnection", message)))
     }
 
     pub(crate) fn store_answered(&self) {

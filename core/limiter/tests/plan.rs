@@ -2,8 +2,9 @@
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use labkit_ratelimit::{
-    Algorithm, CallOptions, Clock as _, Decision, Evaluation, Fault, Limiter, LogEvent, LogRecorder, Logger,
-    ManualClock, Mode, OnError, Pending, Planned, RedisOptions, RuleSpec, Script, Store, Topology, Value,
+    Algorithm, Call, CallOptions, Callbacks, Clock as _, Connection, Decision, Evaluation, Fault, Limiter, LogEvent,
+    LogRecorder, Logger, ManualClock, MatcherSpec, MemoryStore, Mode, OnError, Pending, Planned, RedisOptions,
+    RuleSpec, Script, Store, Topology, Value,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -171,6 +172,126 @@ fn no_reply_whatever_it_is_breaks_the_host() {
             }
         }
     }
+}
+
+#[test]
+fn a_cluster_with_one_dead_node_opens_the_circuit_and_is_counted_locally() {
+    let fail_second = |limiter: &Limiter| match limiter.plan(&USER, CallOptions::default(), Mode::Check) {
+        Planned::Done(decision) => decision.is_blocked(),
+        Planned::Call(first) => {
+            let second = call(limiter.settle(first, Ok("1 60000 0")));
+            done(limiter.settle(second, Err::<&str, _>(Fault::deadline(Duration::from_millis(100))))).is_blocked()
+        }
+    };
+    let log = Arc::new(LogRecorder::default());
+    let limiter = planned(Topology::Cluster, OnError::Allow, &log);
+    for _ in 0..10 {
+        fail_second(&limiter);
+    }
+    let messages: Vec<_> = log.take().iter().map(|line| line.message).collect();
+    assert_eq!(messages.len(), 6, "{messages:?}");
+    assert_eq!(messages[5], "rate_limit_circuit_open");
+
+    let limiter = planned(Topology::Cluster, OnError::Local, &Arc::default());
+    let blocked: Vec<bool> = (0..7).map(|_| fail_second(&limiter)).collect();
+    // The paced rule, 1 in 10 s, is behind the dead slot.
+    assert_eq!(blocked, [false, true, true, true, true, true, true]);
+}
+
+#[test]
+fn local_keeps_what_the_store_decided() {
+    let limiter = Limiter::builder("lim")
+        .rules(rules())
+        .evaluation(Evaluation::All)
+        .on_error(OnError::Local)
+        .logger(Arc::new(LogRecorder::default()))
+        .store(Store::Planned(RedisOptions { topology: Topology::Cluster, ..RedisOptions::default() }))
+        .build()
+        .expect("good rules");
+    let second = call(limiter.settle(begin(&limiter), Ok("9 60000 1")));
+    let decision = done(limiter.settle(second, Err::<&str, _>(Fault::unreachable("gone"))));
+    assert!(decision.is_blocked() && decision.is_degraded() && !decision.is_error());
+    assert_eq!(decision.evaluations().len(), 3);
+    assert_eq!(decision.evaluations()[0].info().count, 9.0);
+}
+
+#[derive(Debug)]
+struct Defective;
+
+impl Connection for Defective {
+    fn run(&self, _: &Call, _: Duration) -> Result<Vec<u8>, Fault> {
+        panic!("a defect of the host's client")
+    }
+}
+
+#[test]
+fn a_host_that_panics_is_a_failure_not_an_end() {
+    let limiter = Limiter::builder("lim")
+        .rules(rules())
+        .logger(Arc::new(LogRecorder::default()))
+        .redis(Arc::new(Defective), RedisOptions::default())
+        .build()
+        .expect("good rules");
+    assert!(limiter.check(&USER).is_error());
+    assert_eq!(limiter.clear(&USER), 0);
+
+    let log = Arc::new(LogRecorder::default());
+    let mut callbacks = Callbacks::default();
+    let number = callbacks.number(|| panic!("a defect of the host's callable"));
+    let pattern = callbacks.pattern(|_| panic!("a defect of the host's pattern"));
+    let limiter = Limiter::builder("lim")
+        .rule(RuleSpec::limit("matched", 1, 1).matching("user", MatcherSpec::Pattern(pattern)))
+        .rule(RuleSpec::limit("called", number, 1))
+        .callbacks(callbacks)
+        .store(Store::memory(10))
+        .logger(Arc::clone(&log))
+        .build()
+        .expect("good rules");
+    assert!(limiter.check(&USER).is_error());
+    assert!(limiter.check(&[("user", Value::Null)]).is_error());
+    let lines = log.take();
+    assert!(lines.iter().all(|line| line.rule.as_deref() == Some("matched")), "{lines:?}");
+    assert_eq!(lines[0].error_message.as_deref(), Some("a defect of the host's pattern"));
+}
+
+#[test]
+fn check_without_a_connection_says_so_and_leaves_the_circuit_alone() {
+    let log = Arc::new(LogRecorder::default());
+    let limiter = planned(Topology::Single, OnError::Allow, &log);
+    for _ in 0..10 {
+        assert!(limiter.check(&USER).is_error());
+        limiter.clear(&USER);
+    }
+    assert!(log.take().iter().all(|line| line.class_name.as_deref() == Some("NoConnection")));
+    assert!(matches!(limiter.plan(&USER, CallOptions::default(), Mode::Check), Planned::Call(_)));
+}
+
+#[test]
+fn rules_keyed_by_other_properties_never_share_a_counter() {
+    let store = Arc::new(MemoryStore::default());
+    let limiter = |characteristics: &[&str]| {
+        let rule = RuleSpec::limit("r", 1, 60).characteristics(characteristics.iter().copied());
+        Limiter::builder("lim").rule(rule).memory(Arc::clone(&store)).build().expect("good rules")
+    };
+    let x = [("user", Value::from("x")), ("ip", Value::from("x"))];
+    for characteristics in [&["user"][..], &["ip"], &["user", "ip"], &["ip", "user"], &[]] {
+        assert!(limiter(characteristics).check(&x).is_allowed(), "{characteristics:?}");
+        assert!(limiter(characteristics).check(&x).is_blocked(), "{characteristics:?}");
+    }
+}
+
+#[test]
+fn identifiers_come_in_the_shapes_that_rust_has() {
+    let limiter = Limiter::builder("lim")
+        .rule(RuleSpec::limit("r", 9, 60).characteristics(["user"]))
+        .store(Store::memory(10))
+        .build()
+        .expect("good rules");
+    let pairs = vec![("user", Value::from(7_usize))];
+    limiter.check(&pairs);
+    limiter.check(&pairs.iter().copied().collect::<std::collections::HashMap<_, _>>());
+    let last = limiter.check(&pairs.into_iter().collect::<std::collections::BTreeMap<_, _>>());
+    assert_eq!(last.info().map(|info| info.count), Some(3.0));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::MemoryStore;
 use super::cell::Kind;
 use crate::keys::{Segment, segment};
 use labkit_ratelimit_engine::numbers::offset;
-use labkit_ratelimit_engine::{Rules, Scratch, Value};
+use labkit_ratelimit_engine::{Rule, Rules, Scratch, Value};
 use siphasher::sip128::{Hash128, SipHasher13};
 use smallvec::SmallVec;
 use std::hash::{BuildHasher, RandomState};
@@ -75,10 +75,11 @@ impl Seed {
         self.key_of(text.as_bytes()).high
     }
 
-    /// The hasher of one rule, under a key of its own.
-    fn rule(&self, limiter: &str, rule: &str) -> SipHasher13 {
+    /// The hasher of one rule, under a key of its own: of all that is constant in its keys.
+    fn rule(&self, limiter: &str, rule: &Rule) -> SipHasher13 {
         // No name holds a colon.
-        let own = self.0.hash([limiter, rule].join(":").as_bytes());
+        let constant: Vec<&str> = [limiter, rule.name()].into_iter().chain(rule.characteristics()).collect();
+        let own = self.0.hash(constant.join(":").as_bytes());
         SipHasher13::new_with_keys(own.h1, own.h2)
     }
 }
@@ -93,7 +94,7 @@ pub struct RuleKeys(Vec<SipHasher13>);
 impl RuleKeys {
     /// For the rules of `rules` in `store`.
     pub fn new(store: &MemoryStore, rules: &Rules) -> Self {
-        Self(rules.iter().map(|rule| store.seed.rule(rules.limiter(), rule.name())).collect())
+        Self(rules.iter().map(|rule| store.seed.rule(rules.limiter(), rule)).collect())
     }
 
     /// For a limiter that counts elsewhere.

@@ -57,6 +57,11 @@ while arg <= last do
       -- A window that ends now is over; one without expiry is read as it is.
       if left > 0 or left == -1 then
         stored = call('GET', name)
+        if type(stored) == 'string' and not stored:find('^%-?%d[%d.eE+-]*$') then
+          -- What INCRBYFLOAT would refuse; Lua reads more as a number.
+          failure = 'WRONGTYPE the counter holds no number'
+          break
+        end
       else
         left, stored = -1, '0'
       end
@@ -81,14 +86,16 @@ while arg <= last do
     if count % 1 == 0 and count < 9007199254740992 then
       over = count > limit or limit == 0
       reply = reply .. format(over and '%d %d 1 ' or '%d %d 0 ', count, left)
-    elseif count ~= count or count == 1 / 0 then
+    elseif count ~= count or count == 1 / 0 or count == -1 / 0 then
       failure = 'WRONGTYPE the counter holds no number'
       break
     else
       -- Fractions are counted in millionths: `text` is the shortest decimal that says exactly so many.
       local millionths, text
       stored = type(stored) == 'number' and format('%.0f', stored) or stored
-      if count < 4294967296 then
+      if count < 0 then
+        millionths, text = count * 1000000, stored
+      elseif count < 4294967296 then
         -- Doubles are dense enough here: the nearest millionth is the one that was meant.
         millionths = floor(count * 1000000 + 0.5)
         text = count == millionths / 1000000 and stored
@@ -111,7 +118,7 @@ while arg <= last do
         end
       end
       over = millionths > limit * 1000000 or limit == 0
-      reply = reply .. text .. ' ' .. left .. (over and ' 1 ' or ' 0 ')
+      reply = reply .. text .. format(over and ' %d 1 ' or ' %d 0 ', left)
     end
 
   elseif what == 103 or what == 112 then
@@ -130,7 +137,7 @@ while arg <= last do
       if type(stored) == 'string' then
         t, r, l, c = stored:match('^(%d+):(%d+):(%d+):(%d+)$')
       end
-      if not t then
+      if not t or t * 1 >= 9007199254740992 or r * 1 >= 9007199254740992 or c * 1 >= 9007199254740992 then
         failure = stored.err or 'WRONGTYPE the counter holds no GCRA cell'
         break
       end
@@ -196,7 +203,7 @@ while arg <= last do
       break
     end
     over = count > limit or limit == 0
-    reply = reply .. count .. ' ' .. (left < 0 and -1 or left) .. (over and ' 1 ' or ' 0 ')
+    reply = reply .. format(over and '%d %d 1 ' or '%d %d 0 ', count, left < 0 and -1 or left)
   end
 
   if ban then
@@ -212,7 +219,7 @@ while arg <= last do
     else
       ban_left = 0
     end
-    reply = reply .. ban_left .. ' '
+    reply = reply .. format('%d ', ban_left)
   end
 
   if stop ~= 110 and over == (stop == 111) then

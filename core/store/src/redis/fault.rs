@@ -29,8 +29,9 @@ impl Fault {
 
     /// The failure of a check that it is. A value of the wrong type is no failure of the store.
     pub fn into_failure(self, rule: Option<u32>) -> Failure {
+        let message = without_keys(&self.message);
         let kind = if is_wrong_type(&self.message) { FailureKind::WrongType } else { FailureKind::Store };
-        Failure { rule, ..Failure::new(kind, self.class_name, self.message) }
+        Failure { rule, ..Failure::new(kind, self.class_name, message) }
     }
 }
 
@@ -39,4 +40,27 @@ fn is_wrong_type(message: &str) -> bool {
     message.contains("WRONGTYPE")
         || message.contains("not a valid float")
         || message.contains("would produce NaN or Infinity")
+}
+
+/// The message as far as it shows no key: keys hold values of identifiers, which no log may show. Redis
+/// repeats arguments of a command that it does not know.
+fn without_keys(message: &str) -> String {
+    let shown = ["labkit:rl:", ", with args beginning with"].iter().filter_map(|start| message.find(start)).min();
+    shown.map_or_else(|| message.to_owned(), |end| format!("{}…", &message[..end]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_value_of_an_identifier_reaches_the_log() {
+        let said = "ERR unknown command 'EVALSHA', with args beginning with: 'abc' '1' 'labkit:rl:{lim:r:user:alice@example.org}'";
+        assert_eq!(Fault::new("CommandError", said).into_failure(None).message, "ERR unknown command 'EVALSHA'…");
+        let said = "NOPERM no permission to access key 'labkit:rl:{lim:r:user:alice}'";
+        assert_eq!(
+            Fault::new("CommandError", said).into_failure(None).message,
+            "NOPERM no permission to access key '…"
+        );
+    }
 }

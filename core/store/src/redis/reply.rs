@@ -91,13 +91,7 @@ fn read_step(first: &str, words: &mut Words<'_>, step: &CountStep) -> Option<Res
         }),
         Counting::Window | Counting::Distinct { .. } => Counter::Window {
             count: Millionths::parse(first)?,
-            // -1: no expiry, or no key.
-            left_us: words
-                .next()?
-                .parse::<i64>()
-                .ok()
-                .and_then(|ms| u64::try_from(ms).ok())
-                .map(|ms| ms.saturating_mul(1000)),
+            left_us: micros(milliseconds(words.next()?)?),
             over: words.flag()?,
         },
     };
@@ -106,8 +100,17 @@ fn read_step(first: &str, words: &mut Words<'_>, step: &CountStep) -> Option<Res
         Some(_) => match words.next()? {
             // The counter was read, writing the ban failed.
             "!" => return Some(Err(Fault::new("CommandError", words.0))),
-            ms => ms.parse().ok().filter(|ms: &u64| *ms > 0).map(|ms| ms.saturating_mul(1000)),
+            ms => micros(milliseconds(ms)?).filter(|left| *left > 0),
         },
     };
     Some(Ok(Reading { counter, ban_left_us }))
+}
+
+fn milliseconds(word: &str) -> Option<i64> {
+    word.parse().ok()
+}
+
+/// As µs; none where there is no expiry or no key (-1).
+fn micros(ms: i64) -> Option<u64> {
+    u64::try_from(ms).ok().map(|ms| ms.saturating_mul(1000))
 }

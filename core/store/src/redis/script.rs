@@ -11,6 +11,23 @@ pub struct Script {
     digest: String,
 }
 
+#[cfg(not(feature = "sabotage"))]
+const fn chain_source() -> &'static str {
+    include_str!("chain.lua")
+}
+
+/// Wrong on purpose, in a window, in GCRA and in a ban: the suite must notice.
+#[cfg(feature = "sabotage")]
+fn chain_source() -> &'static str {
+    let wrongs = [
+        ("over = count > limit or", "over = count >= limit or"),
+        ("over = owed > hold or", "over = owed >= hold or"),
+        ("free = ban_left <= 0", "free = true"),
+    ];
+    let source = include_str!("chain.lua").to_owned();
+    wrongs.iter().fold(source, |source, (right, wrong)| source.replace(right, wrong)).leak()
+}
+
 impl Script {
     fn new(source: &'static str) -> Self {
         let mut digest = String::with_capacity(40);
@@ -24,7 +41,7 @@ impl Script {
     /// Runs the chain of one check or peek.
     pub fn chain() -> &'static Self {
         static SCRIPT: OnceLock<Script> = OnceLock::new();
-        SCRIPT.get_or_init(|| Self::new(include_str!("chain.lua")))
+        SCRIPT.get_or_init(|| Self::new(chain_source()))
     }
 
     /// Deletes counters and bans.

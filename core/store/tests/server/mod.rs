@@ -10,6 +10,7 @@ pub(crate) struct Server {
     connection: redis::Connection,
 }
 
+#[allow(dead_code, reason = "each test file is a program of its own")]
 impl Server {
     pub(crate) fn start() -> Self {
         let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
@@ -57,6 +58,34 @@ impl Server {
             .cmd("TIME");
         let (before, reply, after) = pipeline.query(&mut self.connection).expect("EVAL");
         (micros(before), reply, micros(after))
+    }
+}
+
+/// What not every test here asks of it.
+#[allow(dead_code, reason = "each test file is a program of its own")]
+impl Server {
+    /// Redis' clock in µs.
+    pub(crate) fn now_us(&mut self) -> u64 {
+        let (seconds, micros): (u64, u64) = redis::cmd("TIME").query(&mut self.connection).expect("TIME");
+        seconds * 1_000_000 + micros
+    }
+
+    pub(crate) fn query<T: redis::FromRedisValue>(&mut self, words: &[&str]) -> T {
+        redis::cmd(words[0]).arg(&words[1..]).query(&mut self.connection).expect(words[0])
+    }
+
+    /// Runs a call with `TIME` answering `now_us`.
+    pub(crate) fn eval_at(&mut self, call: &Call, now_us: u64) -> Vec<u8> {
+        let clock = format!(
+            "local now, server = {{'{}', '{}'}}, redis\n\
+             local redis = {{ pcall = function(...) if (...) == 'TIME' then return now end return server.pcall(...) end }}\n",
+            now_us / 1_000_000,
+            now_us % 1_000_000
+        );
+        let script = clock + call.script.source();
+        let mut eval = redis::cmd("EVAL");
+        eval.arg(script).arg(call.keys.len()).arg(&call.keys).arg(&call.args);
+        eval.query(&mut self.connection).expect("EVAL")
     }
 }
 
