@@ -26,15 +26,18 @@ impl Matcher {
         match self {
             Self::Host(_) => None,
             Self::Not(inner) => inner.cheap(value).map(|held| !held),
-            Self::All(entries) => entries
-                .iter()
-                .try_fold(true, |all, entry| match entry.cheap(value) {
-                    // One that fails settles it, whatever the host would say of the others.
-                    Some(false) => Err(Some(false)),
-                    Some(true) => Ok(all),
-                    None => Ok(false),
-                })
-                .map_or_else(|settled| settled, |all| all.then_some(true)),
+            Self::All(entries) => {
+                let mut hangs = false;
+                for entry in entries {
+                    match entry.cheap(value) {
+                        // One that fails settles it, whatever the host would say of the others.
+                        Some(false) => return Some(false),
+                        Some(true) => {}
+                        None => hangs = true,
+                    }
+                }
+                (!hangs).then_some(true)
+            }
             Self::Eq(scalar) => Some(scalar.equals(value)),
             Self::OneOf(members) => Some(members.contains(value)),
             Self::Regex(pattern) => Some(match value {
