@@ -243,10 +243,7 @@ impl Limiter {
         }
         let Prepared { facts, cost, mut selection } = prepared;
         self.rules.own(&mut selection);
-        self.start(
-            Pending::new(&self.rules, selection, &facts, cost, mode, redis.topology, names_of(identifier)),
-            redis,
-        )
+        self.start(Pending::new(&self.rules, selection, &facts, cost, mode, redis, names_of(identifier)), redis)
     }
 
     fn prepare<'i, I: Identifier + ?Sized>(

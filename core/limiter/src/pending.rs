@@ -4,12 +4,13 @@ use crate::circuit::Change;
 use crate::limiter::{Limiter, OnError, Walk};
 use crate::store::RedisOptions;
 use labkit_ratelimit_engine::{Cost, CountStep, Decision, Facts, Failure, FailureKind, Mode, Rules, Selection, Step};
-use labkit_ratelimit_store::redis::{Call, ChainStep, Fault, StepReply, Topology, chain_calls, read_chain};
+use labkit_ratelimit_store::redis::{Call, ChainStep, Fault, StepReply, chain_calls, read_chain};
 use labkit_ratelimit_store::{Member, StoreKeys};
+use std::time::Duration;
 
 /// A check or peek whose call waits for its reply.
 ///
-/// Run [`Pending::call`] within the limiter's deadline and hand the reply, or the fault, to
+/// Run [`Pending::call`] within [`Pending::deadline`] and hand the reply, or the fault, to
 /// [`Limiter::settle`]: exactly once. Dropped unsettled, the check has no result and no metric.
 #[derive(Debug)]
 #[must_use = "a pending call that is not settled has no result"]
@@ -18,6 +19,7 @@ pub struct Pending {
     pub(crate) targets: Vec<Target>,
     pub(crate) cost: Cost,
     pub(crate) mode: Mode,
+    deadline: Duration,
     names: Vec<String>,
     calls: Vec<Call>,
     at: usize,
@@ -48,11 +50,20 @@ impl Pending {
         facts: &Facts<'_>,
         cost: Cost,
         mode: Mode,
-        topology: Topology,
+        redis: &RedisOptions,
         names: Vec<String>,
     ) -> Self {
-        let mut pending =
-            Self { selection, targets: Vec::new(), cost, mode, names, calls: Vec::new(), at: 0, replies: Vec::new() };
+        let mut pending = Self {
+            selection,
+            targets: Vec::new(),
+            cost,
+            mode,
+            deadline: redis.deadline,
+            names,
+            calls: Vec::new(),
+            at: 0,
+            replies: Vec::new(),
+        };
         // Facts of a check hold no bad value, so that every key can be built.
         let target = |step: &CountStep| {
             let member = step.counted().and_then(|slot| Member::of(&facts[slot]));
@@ -64,7 +75,7 @@ impl Pending {
             .zip(&pending.targets)
             .map(|(step, target)| ChainStep { step, keys: &target.keys, member: target.member.as_ref() })
             .collect();
-        pending.calls = chain_calls(&chain, cost, mode, topology);
+        pending.calls = chain_calls(&chain, cost, mode, redis.topology);
         pending
     }
 
@@ -75,6 +86,12 @@ impl Pending {
     /// The call to run.
     pub fn call(&self) -> &Call {
         &self.calls[self.at]
+    }
+
+    /// How long the call may be waited for, connecting and waiting for a pool included. A reply that is there is
+    /// used, however late.
+    pub const fn deadline(&self) -> Duration {
+        self.deadline
     }
 
     /// Takes the reply of the call at hand; gives whether another one follows.

@@ -30,7 +30,7 @@ fn the_whole_chain_is_one_call_on_a_single_redis() {
         call.args,
         ["1", "wo-", "60000", "2", "wob", "600000", "60000", "5", "go-", "1", "10000000", "0", "10000000", "0"]
     );
-    assert_eq!(limiter.redis().map(|redis| redis.deadline), Some(Duration::from_millis(100)));
+    assert_eq!(pending.deadline(), Duration::from_millis(100));
     let decision = done(
         limiter.settle(pending, Ok("1 60000 0 1 60000 0 0 1700000010000000 0 1700000000000000 1700000000000000 0")),
     );
