@@ -18,7 +18,11 @@ use labkit_ratelimit_store::redis::{Call, Fault};
 use labkit_ratelimit_store::{Member, MemoryStore, RuleKeys};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
+
+/// How many limiters this process has built.
+static LIMITERS: AtomicU64 = AtomicU64::new(0);
 
 /// What a check without a verdict answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -94,6 +98,8 @@ impl<'a> CallOptions<'a> {
 /// its memory store.
 #[derive(Debug)]
 pub struct Limiter {
+    /// Tells this limiter from every other one of the process.
+    pub(crate) id: u64,
     pub(crate) rules: Rules,
     pub(crate) keys: RuleKeys,
     pub(crate) store: Store,
@@ -142,8 +148,9 @@ impl Limiter {
             Store::Memory(memory) => RuleKeys::new(memory, &rules),
             Store::Connected(..) | Store::Planned(_) => RuleKeys::none(),
         };
+        let id = LIMITERS.fetch_add(1, Relaxed);
         let metrics = Metrics::new(rules.len());
-        Self { rules, keys, store, callbacks, clock, logger, on_error, metrics, fallback: Fallback::default() }
+        Self { id, rules, keys, store, callbacks, clock, logger, on_error, metrics, fallback: Fallback::default() }
     }
 
     /// Its name.
@@ -243,7 +250,7 @@ impl Limiter {
         }
         let Prepared { facts, cost, mut selection } = prepared;
         self.rules.own(&mut selection);
-        self.start(Pending::new(&self.rules, selection, &facts, cost, mode, redis, names_of(identifier)), redis)
+        self.start(Pending::new(self, selection, &facts, cost, mode, redis, names_of(identifier)), redis)
     }
 
     fn prepare<'i, I: Identifier + ?Sized>(
@@ -348,7 +355,7 @@ impl Limiter {
     }
 
     /// No rule was looked at.
-    fn fail_before<'l>(
+    pub(crate) fn fail_before<'l>(
         &'l self,
         failure: Failure,
         mode: Mode,

@@ -3,7 +3,7 @@
 use crate::circuit::Change;
 use crate::limiter::{Limiter, OnError, Walk};
 use crate::store::RedisOptions;
-use labkit_ratelimit_engine::{Cost, CountStep, Decision, Facts, Failure, FailureKind, Mode, Rules, Selection, Step};
+use labkit_ratelimit_engine::{Cost, CountStep, Decision, Facts, Failure, FailureKind, Mode, Selection, Step};
 use labkit_ratelimit_store::redis::{Call, ChainStep, Fault, StepReply, chain_calls, read_chain};
 use labkit_ratelimit_store::{Member, StoreKeys};
 use std::time::Duration;
@@ -15,6 +15,7 @@ use std::time::Duration;
 #[derive(Debug)]
 #[must_use = "a pending call that is not settled has no result"]
 pub struct Pending {
+    limiter: u64,
     pub(crate) selection: Selection,
     pub(crate) targets: Vec<Target>,
     pub(crate) cost: Cost,
@@ -45,7 +46,7 @@ pub enum Planned<'l> {
 
 impl Pending {
     pub(crate) fn new(
-        rules: &Rules,
+        limiter: &Limiter,
         selection: Selection,
         facts: &Facts<'_>,
         cost: Cost,
@@ -53,7 +54,9 @@ impl Pending {
         redis: &RedisOptions,
         names: Vec<String>,
     ) -> Self {
+        let rules = &limiter.rules;
         let mut pending = Self {
+            limiter: limiter.id,
             selection,
             targets: Vec::new(),
             cost,
@@ -132,7 +135,15 @@ impl Limiter {
 
     /// Takes the reply of a pending call, or the fault that came in its place. On a cluster another
     /// call may follow.
+    ///
+    /// A call that another limiter planned is a failure here, and counts nowhere.
     pub fn settle(&self, mut pending: Pending, reply: Result<impl AsRef<[u8]>, Fault>) -> Planned<'_> {
+        if pending.limiter != self.id {
+            let mut decision = Decision::undecided();
+            let failure = Failure::new(FailureKind::Internal, "WrongLimiter", "another limiter planned this call");
+            self.fail_before(failure, pending.mode, &|| pending.names.clone(), &mut decision);
+            return Planned::Done(decision);
+        }
         let taken = reply.and_then(|reply| pending.take(reply.as_ref()));
         let failure = match taken {
             Ok(true) => {
@@ -146,16 +157,20 @@ impl Limiter {
                 Some(fault.into_failure(rule))
             }
         };
-        if failure.as_ref().is_some_and(Failure::is_of_store) {
-            let quiet = self.redis().is_some_and(|redis| redis.circuit.is_open());
-            let failure = failure
-                .map(|failure| if quiet { Failure { kind: FailureKind::CircuitOpen, ..failure } } else { failure });
-            let decision = self.decide_from(&pending, failure);
-            self.store_failed();
-            return Planned::Done(decision);
+        match failure {
+            Some(failure) if failure.is_of_store() => {
+                // A try of an open circuit is not logged: its opening was.
+                let is_open = self.redis().is_some_and(|redis| redis.circuit.is_open());
+                let kind = if is_open { FailureKind::CircuitOpen } else { failure.kind };
+                let decision = self.decide_from(&pending, Some(Failure { kind, ..failure }));
+                self.store_failed();
+                Planned::Done(decision)
+            }
+            failure => {
+                self.store_answered();
+                Planned::Done(self.decide_from(&pending, failure))
+            }
         }
-        self.store_answered();
-        Planned::Done(self.decide_from(&pending, failure))
     }
 
     /// The decision of what was replied, and of the failure that ended it.

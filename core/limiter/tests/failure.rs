@@ -172,6 +172,12 @@ fn check_without_a_connection_says_so_and_leaves_the_circuit_alone() {
 }
 
 #[test]
+fn a_call_that_another_limiter_planned_is_a_failure() {
+    let (two, other) = (limiter(Topology::Single), Limiter::builder("other").build().expect("legal"));
+    assert!(done(other.settle(begin(&two), Ok("1 60000 0"))).is_error());
+}
+
+#[test]
 fn on_error_says_what_a_failed_store_means() {
     for (on_error, allowed, error, degraded) in
         [(OnError::Allow, true, true, false), (OnError::Block, false, true, false), (OnError::Local, true, false, true)]
