@@ -149,10 +149,10 @@ impl Connection for NativeRedis {
     fn run(&self, call: &Call, deadline: Duration) -> Result<Vec<u8>, Fault> {
         let (handle, route) = self.here()?;
         let (sender, receiver) = sync_channel(1);
-        let request = Request::new(call);
+        let reply = route.run(Request::new(call), deadline);
         handle.spawn(async move {
             // Nobody waits any more if this fails.
-            let _ = sender.send(route.run(request, deadline).await);
+            let _ = sender.send(reply.await);
         });
         match receiver.recv_timeout(deadline.saturating_add(GRACE)) {
             Ok(reply) => reply,

@@ -53,21 +53,27 @@ impl Routes {
 }
 
 impl Route {
-    /// Runs a call within `deadline`, connecting included.
-    pub(crate) async fn run(self, request: Request, deadline: Duration) -> Result<Vec<u8>, Fault> {
+    /// Runs a call within `deadline`, connecting included. It runs from now on, however late the runtime begins.
+    pub(crate) fn run(
+        self,
+        request: Request,
+        deadline: Duration,
+    ) -> impl Future<Output = Result<Vec<u8>, Fault>> + Send + 'static {
         let now = Instant::now();
         let until = now.checked_add(deadline).unwrap_or(now + A_YEAR);
-        let outcome = match &self {
-            Self::Single(link) => link.run(&request, false, until).await,
-            Self::Cluster(cluster) => cluster.run(&request, until).await,
-        };
-        outcome.map_err(|trouble| match trouble {
-            Trouble::Late => Fault::deadline(deadline),
-            Trouble::Refused(fault) | Trouble::Lost(fault) => fault,
-            Trouble::Moved(address) | Trouble::Ask(address) => Fault::new(
-                "CommandError",
-                format!("MOVED to {address}: this is a cluster, configure it as redis+cluster://"),
-            ),
-        })
+        async move {
+            let outcome = match &self {
+                Self::Single(link) => link.run(&request, false, until).await,
+                Self::Cluster(cluster) => cluster.run(&request, until).await,
+            };
+            outcome.map_err(|trouble| match trouble {
+                Trouble::Late => Fault::deadline(deadline),
+                Trouble::Refused(fault) | Trouble::Lost(fault) => fault,
+                Trouble::Moved(address) | Trouble::Ask(address) => Fault::new(
+                    "CommandError",
+                    format!("MOVED to {address}: this is a cluster, configure it as redis+cluster://"),
+                ),
+            })
+        }
     }
 }

@@ -171,7 +171,7 @@ fn spawn(port: u16, folder: &Folder, extra: &[String]) -> Child {
     }
     let extra = extra.iter().map(|arg| if arg == FREE_PORT { free_port().to_string() } else { arg.clone() });
     command.args(extra).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().expect("redis-server must be installed: apt-get install redis-server (6.2 or later)")
+    command.spawn().expect("redis-server must be installed: apt-get install redis-server (7.0 or later)")
 }
 
 impl Drop for RedisServer {
