@@ -9,7 +9,7 @@ Exit codes:
   0  the work is done, also where requests were refused
   1  the rules document has findings: all of them are printed
   2  the work could not be done: a file is missing, an option is wrong,
-     no line of the log could be read";
+     the rules document holds no limiter, no line of the log could be read";
 
 /// Rate limits on the command line: what rules would do, decided as services decide it.
 #[derive(Debug, Parser)]

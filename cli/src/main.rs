@@ -2,8 +2,8 @@
 //!
 //! **Promise.** It decides as services do, for the core decides here too, and it never changes what it reads.
 //!
-//! **Invariants.** Results go to standard output, everything else to standard error. The exit code is 0 when
-//! the command did its work, 1 when a document has findings, 2 when it could not do its work.
+//! **Invariants.** Results go to standard output or a file that is asked for, all else to standard error. The
+//! exit code is 0 when the command did its work, 1 when a document has findings, 2 when it could not do its work.
 //!
 //! **Absent on purpose.** A Redis: `replay` counts in memory, on the clock of the log.
 

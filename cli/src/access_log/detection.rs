@@ -5,16 +5,16 @@ use super::lines::Lines;
 use super::table;
 use super::{Format, LineFormat};
 
-/// How many lines are tried.
-const TRIED: usize = 50;
+/// How many lines are tried, as far as the head holds them.
+pub(crate) const LINES_TRIED: usize = 1_000;
 
 /// The format of the first line that has one, or none.
 pub(crate) fn detect(head: &[u8], time_fields: &[String]) -> Option<Format> {
     let mut lines = Lines::new(head);
     let mut first = true;
-    for _ in 0..TRIED {
+    for _ in 0..LINES_TRIED {
         let Ok(Some(line)) = lines.next() else { break };
-        let Some(text) = line.text.map(<[u8]>::trim_ascii).filter(|text| !text.is_empty()) else { continue };
+        let Some(text) = line.text.ok().map(<[u8]>::trim_ascii).filter(|text| !text.is_empty()) else { continue };
         if text.starts_with(b"{") {
             return Some(Format::Json);
         }
@@ -26,7 +26,7 @@ pub(crate) fn detect(head: &[u8], time_fields: &[String]) -> Option<Format> {
         if first && table::names_a_time(text, time_fields) {
             return Some(Format::Csv);
         }
-        first = false;
+        first &= table::is_comment(text, time_fields);
     }
     None
 }
@@ -45,6 +45,11 @@ mod tests {
             ("\u{feff}{\"time\": 1}\n".into(), Some(Format::Json)),
             ("ip,time\na,1\n".into(), Some(Format::Csv)),
             ("\"ip\",\"@timestamp\"\r\n".into(), Some(Format::Csv)),
+            ("# a comment\n\n#and, \"another\nip,time\n".into(), Some(Format::Csv)),
+            ("junk\nip,time\n".into(), None),
+            (format!("{}{common}\n", "junk\n".repeat(999)), Some(Format::Common)),
+            (format!("{}{common}\n", "junk\n".repeat(1000)), None),
+            (format!("{}\n{common}\n", "x".repeat(70_000)), Some(Format::Common)),
             ("ip,when\na,1\n".into(), None),
             (String::new(), None),
         ] {

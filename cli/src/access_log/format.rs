@@ -81,6 +81,10 @@ pub(crate) enum Why {
     NoTime,
     /// The time is not understood.
     BadTime,
+    /// A quote of a CSV record is not closed.
+    CutOff,
+    /// What was packed is damaged: neither this nor what follows can be read.
+    Damaged,
 }
 
 impl Why {
@@ -96,12 +100,14 @@ impl Why {
             Self::FieldCount => "field_count",
             Self::NoTime => "no_time",
             Self::BadTime => "bad_time",
+            Self::CutOff => "cut_off",
+            Self::Damaged => "damaged",
         }
     }
 }
 
 /// A line that could not be read.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
     pub(crate) why: Why,
     /// What was not understood, in words.

@@ -8,11 +8,13 @@ mod lines;
 mod noticed;
 mod property;
 mod reading;
+mod rows;
 mod source;
 mod table;
 mod time;
+mod unpacking;
 
-pub(crate) use detection::detect;
+pub(crate) use detection::{LINES_TRIED, detect};
 pub(crate) use format::{Entry, Format, LineFormat, Oddity, Unreadable, Why};
 pub(crate) use noticed::Noticed;
 pub(crate) use property::Property;

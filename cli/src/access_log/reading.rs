@@ -4,7 +4,7 @@ use super::common::{Common, Tail};
 use super::json_lines::JsonLines;
 use super::lines::Lines;
 use super::table::Table;
-use super::{Entry, Format, LineFormat, Noticed, Source, Unreadable, Why};
+use super::{Entry, Format, LineFormat, Noticed, Source, Unreadable};
 use crate::mistake::Mistake;
 use crate::printable::excerpt;
 
@@ -23,7 +23,7 @@ pub(crate) struct Wanted<'w> {
 /// What was noticed on the way.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
-    /// Lines that are not blank; of CSV those below the first.
+    /// Lines that are not blank; of CSV those below the one that names the fields.
     pub(crate) lines: u64,
     pub(crate) unreadable: Noticed,
     /// Requests all the same.
@@ -66,9 +66,7 @@ pub(crate) fn read(
         }
         Format::Csv => {
             let mut table = Table::new(&name, source.reader, wanted.properties, wanted.time_fields)?;
-            while let Some((line, entry)) =
-                table.next().map_err(|error| Mistake::Misuse(format!("cannot read {name}: {error}")))?
-            {
+            while let Some((line, entry)) = table.next().map_err(|error| Mistake::unreadable(&name, &error))? {
                 each(line, entry)?;
             }
         }
@@ -91,9 +89,9 @@ fn each_line(
         let next = lines.next().map_err(|error| Mistake::unreadable(&format!("{name} after line {read}"), &error))?;
         let Some(line) = next else { return Ok(()) };
         match line.text {
-            Some(text) if text.trim_ascii().is_empty() => {}
-            Some(text) => each(line.number, format.entry(text))?,
-            None => each(line.number, Err(Unreadable::new(Why::TooLong, "more than 1 MiB")))?,
+            Ok(text) if text.trim_ascii().is_empty() => {}
+            Ok(text) => each(line.number, format.entry(text))?,
+            Err(unreadable) => each(line.number, Err(unreadable))?,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Where a log comes from: a file or standard input, plain or compressed.
 
+use super::lines::is_damage;
+use super::unpacking::Unpacking;
 use crate::mistake::Mistake;
-use flate2::bufread::MultiGzDecoder;
 use indicatif::ProgressBar;
 use std::fmt;
 use std::fs::File;
@@ -10,7 +11,7 @@ use std::path::Path;
 
 const BUFFER: usize = 128 * 1024;
 /// How much is looked at to know the format.
-const HEAD: u64 = 64 * 1024;
+const HEAD: u64 = 1 << 20;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// An open log.
@@ -46,8 +47,7 @@ impl Source {
         let failed = |error: io::Error| Mistake::unreadable(&name, &error);
         let (magic, reader) = peeked(reader, 2).map_err(failed)?;
         let plain: Box<dyn Read> = if magic == GZIP {
-            // Logs are often compressed day by day and put one behind the other.
-            Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, reader)))
+            Box::new(Unpacking::new(BufReader::with_capacity(BUFFER, reader)))
         } else {
             Box::new(reader)
         };
@@ -59,6 +59,10 @@ impl Source {
 /// The first bytes of a reader, up to `most`, and a reader that gives them again.
 fn peeked<R: Read>(mut reader: R, most: u64) -> io::Result<(Vec<u8>, impl Read)> {
     let mut head = Vec::new();
-    (&mut reader).take(most).read_to_end(&mut head)?;
+    match (&mut reader).take(most).read_to_end(&mut head) {
+        // The reader says it again behind what it could give.
+        Err(error) if head.is_empty() || !is_damage(&error) => return Err(error),
+        _ => {}
+    }
     Ok((head.clone(), Cursor::new(head).chain(reader)))
 }

@@ -1,14 +1,15 @@
 //! Comma-separated values below a line that names the fields. Every value is text.
 
+use super::rows::Rows;
 use super::{Entry, Property, Unreadable, Why, time};
 use crate::mistake::Mistake;
 use crate::printable::excerpt;
-use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
-use std::io::Read;
+use csv::ByteRecord;
+use std::io::{self, BufRead};
 
 /// A reader of records behind the line that names their fields.
 pub(super) struct Table {
-    rows: Rows<Box<dyn Read>>,
+    rows: Rows<Box<dyn BufRead>>,
     /// The columns of the properties that are asked for.
     properties: Vec<Option<usize>>,
     time: usize,
@@ -18,13 +19,18 @@ pub(super) struct Table {
 impl Table {
     pub(super) fn new(
         name: &str,
-        reader: Box<dyn Read>,
+        reader: Box<dyn BufRead>,
         properties: &[String],
         time_fields: &[String],
     ) -> Result<Self, Mistake> {
         let mut rows = Rows::new(reader);
-        rows.next().map_err(|error| Mistake::Misuse(format!("cannot read {name}: {error}")))?;
-        let header = &rows.record;
+        let failed = |error: io::Error| Mistake::unreadable(name, &error);
+        rows.pass_while(|line| is_comment(line, time_fields)).map_err(failed)?;
+        if let Some((line, Err(unreadable))) = rows.next().map_err(failed)? {
+            let detail = unreadable.detail;
+            return Err(Mistake::Misuse(format!("line {line} of {name} should name the fields: {detail}")));
+        }
+        let header = rows.record();
         let Some(time) = time_column(header, time_fields) else {
             let names: Vec<String> = header.iter().map(excerpt).collect();
             return Err(Mistake::Misuse(format!(
@@ -39,13 +45,13 @@ impl Table {
     }
 
     /// The number of the line that the next record starts at, and what it says.
-    pub(super) fn next(&mut self) -> csv::Result<Option<(u64, Result<Entry<'_>, Unreadable>)>> {
-        let line = self.rows.next()?;
-        Ok(line.map(|line| (line, self.entry())))
+    pub(super) fn next(&mut self) -> io::Result<Option<(u64, Result<Entry<'_>, Unreadable>)>> {
+        let read = self.rows.next()?;
+        Ok(read.map(|(line, done)| (line, done.and_then(|()| self.entry()))))
     }
 
     fn entry(&self) -> Result<Entry<'_>, Unreadable> {
-        let record = &self.rows.record;
+        let record = self.rows.record();
         if record.len() != self.fields {
             let detail = format!("{} fields, where the first line names {}", record.len(), self.fields);
             return Err(Unreadable::new(Why::FieldCount, detail));
@@ -57,44 +63,6 @@ impl Table {
     }
 }
 
-/// Records with the numbers of their lines.
-struct Rows<R> {
-    reader: Reader<std::io::Chain<R, &'static [u8]>>,
-    record: ByteRecord,
-}
-
-impl<R: Read> Rows<R> {
-    fn new(reader: R) -> Self {
-        // The reader counts a line when it sees its end. So that it always does, lines end in `\n` alone,
-        // what stands before it is taken off below, and the last one has an end, too.
-        let ended = reader.chain(b"\n".as_slice());
-        let reader = ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .terminator(Terminator::Any(b'\n'))
-            .from_reader(ended);
-        Self { reader, record: ByteRecord::new() }
-    }
-
-    /// Reads the next record that is not blank; gives the number of its first line.
-    fn next(&mut self) -> csv::Result<Option<u64>> {
-        while self.reader.read_byte_record(&mut self.record)? {
-            let last = self.record.iter().next_back().unwrap_or_default();
-            if let Some(end) = last.strip_suffix(b"\r").map(<[u8]>::to_vec) {
-                self.record.truncate(self.record.len() - 1);
-                self.record.push_field(&end);
-            }
-            if self.record.len() == 1 && self.record[0].trim_ascii().is_empty() {
-                continue;
-            }
-            let inner = self.record.as_slice().split(|byte| *byte == b'\n').count() - 1;
-            let behind = self.reader.position().line();
-            return Ok(Some(behind.saturating_sub(1 + u64::try_from(inner).unwrap_or(0))));
-        }
-        Ok(None)
-    }
-}
-
 fn time_column(header: &ByteRecord, time_fields: &[String]) -> Option<usize> {
     time_fields.iter().find_map(|name| header.iter().position(|field| field == name.as_bytes()))
 }
@@ -102,7 +70,12 @@ fn time_column(header: &ByteRecord, time_fields: &[String]) -> Option<usize> {
 /// Whether the line is one that names fields, the time's among them.
 pub(super) fn names_a_time(line: &[u8], time_fields: &[String]) -> bool {
     let mut rows = Rows::new(line);
-    rows.next().is_ok_and(|_| time_column(&rows.record, time_fields).is_some())
+    rows.next().is_ok_and(|_| time_column(rows.record(), time_fields).is_some())
+}
+
+/// Whether the line, above the one that names the fields, is only said to people.
+pub(super) fn is_comment(line: &[u8], time_fields: &[String]) -> bool {
+    line.starts_with(b"#") && !names_a_time(line, time_fields)
 }
 
 #[cfg(test)]
@@ -114,7 +87,7 @@ mod tests {
         for end in ["\n", "\r\n"] {
             let text = "\u{feff}time,ip\n\n1,\"two\nlines\"\n2,b\n\n\n3,c".replace('\n', end);
             let properties = ["ip".to_owned()];
-            let reader: Box<dyn Read> = Box::new(std::io::Cursor::new(text.into_bytes()));
+            let reader: Box<dyn BufRead> = Box::new(std::io::Cursor::new(text.into_bytes()));
             let mut table = Table::new("it", reader, &properties, &["time".to_owned()]).expect("a table");
             let mut read = Vec::new();
             while let Some((line, entry)) = table.next().expect("a record") {

@@ -49,11 +49,12 @@ pub(crate) struct Arguments {
 
     /// The field of JSON lines or CSV that holds the time; by default `time`, `timestamp` or `@timestamp`
     ///
-    /// RFC 3339, 17/May/2015:10:05:03 +0000, or Unix seconds; above 10^11 Unix milliseconds.
+    /// RFC 3339, 17/May/2015:10:05:03 +0000 (with a fraction or without), or Unix seconds; above 10^11 Unix milliseconds.
     #[arg(long, value_name = "FIELD")]
     time_field: Option<String>,
 
-    /// Also write a JSON line for each request, in the order in which they ran
+    /// Also write a JSON line for each request, in the order in which they ran; neither into a file that is
+    /// read nor into standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) decisions: Option<PathBuf>,
 

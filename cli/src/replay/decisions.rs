@@ -4,8 +4,10 @@ use super::Arguments;
 use crate::mistake::Mistake;
 use labkit_ratelimit::Decision;
 use serde::Serialize;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 /// Writes the file.
@@ -27,15 +29,33 @@ struct Decided<'d> {
     exceeded: Vec<&'d str>,
 }
 
-/// Makes the file, or empties it; never one that is being read.
+/// Makes the file, or empties it; never one that is being read, by whatever name, nor the one that the
+/// report is written to.
 pub(super) fn create(path: &Path, arguments: &Arguments) -> Result<Decisions, Mistake> {
     let name = path.display().to_string();
-    let same = |other: &Path| matches!((fs::canonicalize(path), fs::canonicalize(other)), (Ok(a), Ok(b)) if a == b);
-    if same(&arguments.log) || same(&arguments.rules) {
-        return Err(Mistake::Misuse(format!("--decisions would overwrite {name}, which is read")));
+    if let Ok(target) = fs::metadata(path) {
+        let log = if arguments.log == Path::new("-") { behind(&io::stdin()) } else { fs::metadata(&arguments.log) };
+        if is_same(&target, log) || is_same(&target, fs::metadata(&arguments.rules)) {
+            return Err(Mistake::Misuse(format!("--decisions would overwrite {name}, which is read")));
+        }
+        if is_same(&target, behind(&io::stdout())) {
+            let what = format!("--decisions {name} is standard output, where the report goes; name another file");
+            return Err(Mistake::Misuse(what));
+        }
     }
     let file = File::create(path).map_err(|error| Mistake::unwritable(&name, &error))?;
     Ok(Decisions { name, out: BufWriter::new(file) })
+}
+
+/// What a stream is redirected to.
+fn behind(stream: &impl AsFd) -> io::Result<Metadata> {
+    File::from(stream.as_fd().try_clone_to_owned()?).metadata()
+}
+
+/// Whether both are one file, or one pipe. A terminal or `/dev/null` may be used twice.
+fn is_same(target: &Metadata, other: io::Result<Metadata>) -> bool {
+    let is_one = |other: Metadata| (target.dev(), target.ino()) == (other.dev(), other.ino());
+    !target.file_type().is_char_device() && other.is_ok_and(is_one)
 }
 
 impl Decisions {

@@ -54,8 +54,15 @@ fn read(arguments: &Arguments, properties: &[String]) -> Result<(Requests, LogRe
     let time_fields = arguments.time_fields();
     let asked = arguments.log_format.format();
     let format = asked.or_else(|| access_log::detect(&source.head, &time_fields)).ok_or_else(|| {
-        let why = if source.head.is_empty() { "is empty" } else { "is in no format that is known" };
-        Mistake::Misuse(format!("{name} {why}: no line could be read. A format is chosen with --log-format"))
+        Mistake::Misuse(if source.head.is_empty() {
+            format!("{name} is empty: no line could be read")
+        } else {
+            format!(
+                "{name} begins in no format that is known: its first lines (at most {} of them, and 1 MiB) \
+                 do not tell it. Name the format with --log-format",
+                access_log::LINES_TRIED
+            )
+        })
     })?;
     let mut requests = Requests::new(properties.to_vec());
     let wanted = Wanted { properties, time_fields: &time_fields, format, detected: asked.is_none() };
