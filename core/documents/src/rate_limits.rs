@@ -11,6 +11,9 @@ use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
 /// The largest document: 10 MiB.
 pub const MAX_BYTES: usize = 10 * 1024 * 1024;
 
+/// The key around the limiters; paths start with it, whether it is written or not.
+const OUTER: &str = "rate_limits";
+
 /// A limiter of a document, with its rules in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentLimiter {
@@ -27,21 +30,21 @@ pub struct DocumentLimiter {
 /// Every mistake, at paths such as `rate_limits.sign_in[0].limit`. Nothing is read of a document with one.
 pub fn read_rate_limits(text: &str) -> Result<Vec<DocumentLimiter>, Findings> {
     let document = parse(text)?;
-    let (limiters, outer) = match document.get("rate_limits") {
-        Some(inner) if document.as_object().is_some_and(|map| map.len() == 1) => (inner, "rate_limits"),
-        _ => (&document, "rate_limits"),
+    let limiters = match document.get(OUTER) {
+        Some(inner) if document.as_object().is_some_and(|map| map.len() == 1) => inner,
+        _ => &document,
     };
     let mut findings = Findings::default();
     let Some(limiters) = limiters.as_object() else {
         findings.push(Finding::new(
             Code::WrongType,
-            outer,
-            format!("rate_limits maps a limiter to its rules, and is {}", kind(limiters)),
+            OUTER,
+            format!("{OUTER} maps a limiter to its rules, and is {}", kind(limiters)),
         ));
         return Err(findings);
     };
     let read =
-        limiters.iter().map(|(name, rules)| limiter(name, rules, &format!("{outer}.{name}"), &mut findings)).collect();
+        limiters.iter().map(|(name, rules)| limiter(name, rules, &format!("{OUTER}.{name}"), &mut findings)).collect();
     findings.or(read)
 }
 

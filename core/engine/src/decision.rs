@@ -94,7 +94,8 @@ impl<'l> Evaluation<'l> {
 #[derive(Clone, Debug)]
 pub struct Decision<'l> {
     evaluated: SmallVec<[Evaluation<'l>; 4]>,
-    skip: Option<&'l Rule>,
+    // The skip rule that ended the chain, and its place.
+    skip: Option<(u32, &'l Rule)>,
     verdict: Verdict,
     failed: bool,
     degraded: bool,
@@ -170,7 +171,7 @@ impl<'l> Decision<'l> {
     /// The reported rule: the first block, else a skip that ended the chain, else the rule of the
     /// most constraining evaluation.
     pub fn rule(&self) -> Option<&'l Rule> {
-        self.reported().map(Evaluation::rule).or(if self.failed { None } else { self.skip })
+        self.reported().map(Evaluation::rule).or(if self.failed { None } else { self.skipped_by() })
     }
 
     /// The numbers of the reported rule; absent where a skip is reported, on no match and on failure.
@@ -212,8 +213,13 @@ impl<'l> Decision<'l> {
     }
 
     /// The skip rule that ended the chain.
-    pub const fn skipped_by(&self) -> Option<&'l Rule> {
-        self.skip
+    pub fn skipped_by(&self) -> Option<&'l Rule> {
+        self.skip.map(|(_, rule)| rule)
+    }
+
+    /// That rule's place in its limiter.
+    pub fn skipped_at(&self) -> Option<usize> {
+        self.skip.map(|(place, _)| numbers::offset(place))
     }
 }
 
@@ -257,7 +263,7 @@ impl<'d, 'l> Tally<'d, 'l> {
 
     /// The chain ended at the skip rule whose place this is.
     pub fn skipped(self, rule: u32) {
-        self.decision.skip = Some(self.rules.rule(rule));
+        self.decision.skip = Some((rule, self.rules.rule(rule)));
     }
 
     /// The chain failed. A block decided before it stands; else `verdict` is what `on_error` says.

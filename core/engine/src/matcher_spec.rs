@@ -58,6 +58,11 @@ impl MatcherSpec {
     }
 
     /// `{not: self}`.
+    ///
+    /// ```
+    /// use labkit_ratelimit_engine::MatcherSpec;
+    /// assert_eq!(MatcherSpec::prefix("/api/").negated(), MatcherSpec::marker("not", MatcherSpec::prefix("/api/")));
+    /// ```
     #[must_use]
     pub fn negated(self) -> Self {
         Self::marker("not", self)

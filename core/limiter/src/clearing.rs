@@ -1,10 +1,11 @@
 //! Clearing an identifier: counters and bans of every rule but the skips.
 
 use crate::limiter::{Limiter, names_of, run};
-use crate::store::Store;
+use crate::store::{DEFAULT_DEADLINE, Store};
 use labkit_ratelimit_engine::{Algorithm, Failure, FailureKind, Identifier, Value};
 use labkit_ratelimit_store::StoreKeys;
 use labkit_ratelimit_store::redis::{Call, Fault, clear_calls, read_clear};
+use std::time::Duration;
 
 /// A clear whose calls wait to be run, for hosts that run them themselves.
 #[derive(Debug)]
@@ -13,6 +14,7 @@ pub struct Clearing {
     calls: Vec<Call>,
     at: usize,
     deleted: u64,
+    deadline: Duration,
     names: Vec<String>,
     store_failed: bool,
 }
@@ -21,6 +23,11 @@ impl Clearing {
     /// The next call to run, if there is one.
     pub fn call(&self) -> Option<&Call> {
         self.calls.get(self.at)
+    }
+
+    /// How long each call may be waited for, as of [`crate::Pending::deadline`].
+    pub const fn deadline(&self) -> Duration {
+        self.deadline
     }
 
     /// How many keys were deleted so far.
@@ -35,13 +42,13 @@ impl Limiter {
     pub fn clear<I: Identifier + ?Sized>(&self, identifier: &I) -> u64 {
         let mut clearing = self.plan_clear(identifier);
         while let Some(call) = clearing.call() {
-            let Store::Connected(connection, options) = &self.store else {
+            let Store::Connected(connection, _) = &self.store else {
                 let message = "this limiter's host runs its calls: use plan_clear and settle_clear";
                 let failure = Failure::new(FailureKind::Internal, "NoConnection", message);
                 self.warn_failure(&failure, &|| clearing.names.clone());
                 break;
             };
-            let reply = run(&**connection, call, options.deadline);
+            let reply = run(&**connection, call, clearing.deadline());
             self.settle_clear(&mut clearing, reply);
         }
         clearing.deleted
@@ -50,8 +57,14 @@ impl Limiter {
     /// Plans a clear; on the memory store it is done at once.
     pub fn plan_clear<I: Identifier + ?Sized>(&self, identifier: &I) -> Clearing {
         let (facts, failure) = self.rules.facts_of_all(identifier);
-        let mut clearing =
-            Clearing { calls: Vec::new(), at: 0, deleted: 0, names: names_of(identifier), store_failed: false };
+        let mut clearing = Clearing {
+            calls: Vec::new(),
+            at: 0,
+            deleted: 0,
+            deadline: self.redis().map_or(DEFAULT_DEADLINE, |redis| redis.deadline),
+            names: names_of(identifier),
+            store_failed: false,
+        };
         if let Some(failure) = failure {
             self.warn_failure(&failure, &|| clearing.names.clone());
         }

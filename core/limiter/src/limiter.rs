@@ -12,7 +12,7 @@ use crate::pending::{Pending, Planned};
 use crate::store::{Connection, RedisOptions, Store};
 use labkit_ratelimit_engine::{
     Cost, CountStep, Decision, End, Facts, Failure, FailureKind, Host, Identifier, Mode, Reading, Rules, Selection,
-    Step, Tally, Verdict, numbers,
+    Step, Tally, Verdict,
 };
 use labkit_ratelimit_store::redis::{Call, Fault};
 use labkit_ratelimit_store::{Member, MemoryStore, RuleKeys};
@@ -225,13 +225,13 @@ impl Limiter {
             match planned {
                 Planned::Done(decision) => return decision,
                 Planned::Call(pending) => {
-                    let Store::Connected(connection, options) = &self.store else {
+                    let Store::Connected(connection, _) = &self.store else {
                         return self.decide_unrun(
                             &pending,
                             "this limiter's host runs its calls: use plan and settle, or build it with a connection",
                         );
                     };
-                    let reply = run(&**connection, pending.call(), options.deadline);
+                    let reply = run(&**connection, pending.call(), pending.deadline());
                     planned = self.settle(pending, reply);
                 }
             }
@@ -316,29 +316,23 @@ impl Limiter {
                 Step::Count(_) | Step::Fixed { .. } => {
                     let Some(step) = self.counting_step(step) else { continue };
                     match read(counted, step) {
-                        Ok(reading) if tally.count(step, &reading) => return self.report(walk, decision, None),
+                        Ok(reading) if tally.count(step, &reading) => return self.report(walk, decision),
                         Ok(_) => {}
                         Err(failure) => {
                             self.fail(tally, &failure, walk);
-                            return self.report(walk, decision, None);
+                            return self.report(walk, decision);
                         }
                     }
                     counted += 1;
                 }
             }
         }
-        let skip = match &walk.selection.end {
-            End::Open => None,
-            End::Skip(rule) => {
-                tally.skipped(*rule);
-                Some(*rule)
-            }
-            End::Failed(failure) => {
-                self.fail(tally, failure, walk);
-                None
-            }
-        };
-        self.report(walk, decision, skip);
+        match &walk.selection.end {
+            End::Open => {}
+            End::Skip(rule) => tally.skipped(*rule),
+            End::Failed(failure) => self.fail(tally, failure, walk),
+        }
+        self.report(walk, decision);
     }
 
     fn counting_step<'s>(&'s self, step: &'s Step) -> Option<&'s CountStep> {
@@ -369,12 +363,12 @@ impl Limiter {
     }
 
     /// Counts the decision.
-    fn report(&self, walk: &Walk<'_>, decision: &mut Decision<'_>, skip: Option<u32>) {
+    fn report(&self, walk: &Walk<'_>, decision: &mut Decision<'_>) {
         if walk.locally && !decision.is_error() {
             decision.degrade();
         }
         match walk.mode {
-            Mode::Check => self.metrics.checked(decision, skip.map(numbers::offset)),
+            Mode::Check => self.metrics.checked(decision),
             Mode::Peek => self.metrics.peeked(decision),
         }
     }

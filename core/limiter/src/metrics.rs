@@ -79,13 +79,13 @@ impl Metrics {
     }
 
     /// A check ended.
-    pub(crate) fn checked(&self, decision: &Decision<'_>, skip: Option<usize>) {
+    pub(crate) fn checked(&self, decision: &Decision<'_>) {
         let stripe = Stripe::own();
         for evaluation in decision.counted() {
             self.add(stripe, rule_series(evaluation.place(), result_of(evaluation.outcome())));
             self.set_gauges(evaluation);
         }
-        if let Some(rule) = skip {
+        if let Some(rule) = decision.skipped_at() {
             self.add(stripe, rule_series(rule, RESULTS - 1));
         }
         let error = decision.is_error() || decision.is_degraded();

@@ -8,8 +8,7 @@ use crate::route::{Route, Routes};
 use crate::server::Server;
 use arc_swap::ArcSwapOption;
 use labkit_ratelimit::{
-    Call, CallOptions, Clearing, Connection, DEFAULT_DEADLINE, Decision, Fault, Identifier, Limiter, Mode, Planned,
-    RedisOptions,
+    Call, CallOptions, Clearing, Connection, Decision, Fault, Identifier, Limiter, Mode, Planned, RedisOptions,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -103,7 +102,7 @@ impl NativeRedis {
             match planned {
                 Planned::Done(decision) => return decision,
                 Planned::Call(pending) => {
-                    let reply = self.answer(pending.call(), deadline(limiter)).await;
+                    let reply = self.answer(pending.call(), pending.deadline()).await;
                     planned = limiter.settle(pending, reply);
                 }
             }
@@ -112,7 +111,7 @@ impl NativeRedis {
 
     async fn settle_clear(&self, limiter: &Limiter, mut clearing: Clearing) -> u64 {
         while let Some(call) = clearing.call() {
-            let reply = self.answer(call, deadline(limiter)).await;
+            let reply = self.answer(call, clearing.deadline()).await;
             limiter.settle_clear(&mut clearing, reply);
         }
         clearing.deleted()
@@ -167,10 +166,6 @@ impl fmt::Debug for NativeRedis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "NativeRedis({})", self.server)
     }
-}
-
-fn deadline(limiter: &Limiter) -> Duration {
-    limiter.redis().map_or(DEFAULT_DEADLINE, |options| options.deadline)
 }
 
 /// The runtime went away, or the task panicked.

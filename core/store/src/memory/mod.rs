@@ -95,7 +95,7 @@ impl MemoryStore {
     ) -> Reading {
         let mut shard = self.shard(key);
         let ban = key.of(Kind::Ban);
-        let mut ban_left_us =
+        let ban_left_us =
             step.ban_for_s.and_then(|_| shard.look(ban, now_us)).and_then(|cell| cell.state.left_us(now_us));
         let charged = mode == Mode::Check && !cost.is_zero();
         let charges = charged && !stops_counting(ban_left_us);
@@ -112,16 +112,13 @@ impl MemoryStore {
                 count_by_gcra(&mut shard, key.of(Kind::Gcra), rate, span, charges, now_us)
             }
         };
-        let over = match &counter {
-            Counter::Window { over, .. } => *over,
-            Counter::Gcra(reading) => reading.refused,
-        };
-        if let (Some(seconds), true, None) = (step.ban_for_s, charged && over, ban_left_us) {
+        let mut reading = Reading { counter, ban_left_us };
+        if let (Some(seconds), None, true) = (step.ban_for_s, ban_left_us, charged && reading.is_over()) {
             let lasts_us = seconds_to_micros(u64::from(seconds));
             shard.put(ban, State::Ban { ends_us: now_us.saturating_add(lasts_us) }, true, now_us);
-            ban_left_us = Some(lasts_us);
+            reading.ban_left_us = Some(lasts_us);
         }
-        Reading { counter, ban_left_us }
+        reading
     }
 
     /// Takes `cost` from several GCRA cells of one key, or from none: the first rate that refuses is
