@@ -4,9 +4,6 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Json};
 use std::fmt;
 
-/// How the error of a repeated key begins.
-pub(crate) const DUPLICATE: &str = "duplicate key";
-
 /// A JSON value without repeated keys.
 pub(crate) struct Unique(pub(crate) Json);
 
@@ -61,7 +58,7 @@ impl<'de> Visitor<'de> for Reader {
         let mut map = Map::new();
         while let Some((key, Unique(value))) = pairs.next_entry::<String, Unique>()? {
             if map.contains_key(&key) {
-                return Err(de::Error::custom(format!("{DUPLICATE} `{key}`")));
+                return Err(de::Error::custom(format!("duplicate key `{key}`")));
             }
             map.insert(key, value);
         }

@@ -14,8 +14,21 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
-const KEYS: [&str; 9] =
-    ["name", "why", "limiter", "rules", "options", "stores", "steps", "expect_build_error", "comment"];
+const KEYS: [&str; 8] = ["name", "why", "limiter", "rules", "options", "stores", "steps", "expect_build_error"];
+const OPTIONS: [&str; 2] = ["evaluation", "on_error"];
+const OPS: [&str; 9] = ["check", "peek", "clear", "headers", "advance", "redis", "store", "logs", "metrics"];
+/// What stands beside an op.
+const BESIDE: [&str; 3] = ["cost", "context", "expect"];
+
+/// No key is passed over in silence.
+fn refuse_unknown(value: &Json, known: &[&str], what: &str) -> Result<(), Box<dyn Error>> {
+    match value.as_object().and_then(|map| map.keys().find(|key| !known.contains(&key.as_str()))) {
+        Some(key) => {
+            Err(format!("unknown key `{key}` of a {what} (documents and rules come with the rule store)").into())
+        }
+        None => Ok(()),
+    }
+}
 
 pub(crate) struct World {
     pub(crate) backend: Option<Arc<Backend>>,
@@ -37,10 +50,8 @@ pub(crate) fn run(
     world: &World,
     mut print: impl FnMut(i64, &str, &Json),
 ) -> Result<(), Box<dyn Error>> {
-    let known = |key: &&String| !KEYS.contains(&key.as_str());
-    if let Some(key) = scenario.as_object().and_then(|map| map.keys().find(known)) {
-        return Err(format!("unknown key `{key}` (documents come with the rule store)").into());
-    }
+    refuse_unknown(scenario, &KEYS, "scenario")?;
+    refuse_unknown(&scenario["options"], &OPTIONS, "scenario's options")?;
     if let Some(backend) = &world.backend {
         backend.flush()?;
         backend.down.store(false, SeqCst);
@@ -120,6 +131,7 @@ fn build(
 impl Run<'_> {
     fn step(&mut self, step: &Json) -> Result<(&'static str, Json), Box<dyn Error>> {
         let map = step.as_object().ok_or("a step is a map")?;
+        refuse_unknown(step, &[OPS.as_slice(), &BESIDE].concat(), "step")?;
         let facts = |op: &str| -> Vec<(String, Fact)> {
             map[op].as_object().into_iter().flatten().map(|(name, value)| (name.clone(), Fact::read(value))).collect()
         };
@@ -130,7 +142,7 @@ impl Run<'_> {
         if let Some(context) = map.get("context").filter(|context| !context.is_null()) {
             options = options.context(context);
         }
-        let op = ["check", "peek", "clear", "headers", "advance", "redis", "store", "logs", "metrics"]
+        let op = OPS
             .into_iter()
             .find(|op| map.contains_key(*op))
             .ok_or_else(|| format!("no step this runner knows: {step}"))?;
@@ -190,5 +202,30 @@ impl Run<'_> {
             Ok(reply) => json!({"reply": actual::reply(&reply)}),
             Err(error) => json!({"reply": {"error": error.to_string()}}),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_is_passed_over_in_silence() {
+        let world = World { backend: None, topology: Topology::Single };
+        let played = |scenario: &Json| run(scenario, &world, |_, _, _| {}).map_err(|error| error.to_string());
+        let plain =
+            json!({"name": "x", "limiter": "l", "rules": [], "steps": [{"check": {}, "cost": 2, "expect": {}}]});
+        assert_eq!(played(&plain), Ok(()));
+        for (key, odd) in [
+            ("cots", json!({"steps": [{"check": {}, "cots": 2}]})),
+            ("comment", json!({"comment": "x"})),
+            ("eval", json!({"options": {"eval": "all"}})),
+        ] {
+            let mut scenario = plain.clone();
+            for (name, value) in odd.as_object().into_iter().flatten() {
+                scenario[name] = value.clone();
+            }
+            assert!(played(&scenario).is_err_and(|error| error.contains(&format!("`{key}`"))), "{scenario}");
+        }
     }
 }
