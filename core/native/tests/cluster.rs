@@ -143,14 +143,12 @@ fn a_failover_is_followed_asked_for_or_not() {
     };
     assert!(all_pass());
     cluster.nodes[3].run::<()>("CLUSTER FAILOVER");
-    let promoted = |node: usize| cluster.nodes[node].run::<String>("INFO replication").contains("role:master");
-    eventually("the replica is master", || promoted(3) && !promoted(0));
+    let is = |node: usize, role: &str| cluster.nodes[node].replicates(role);
+    eventually("the replica is master", || is(3, "role:master") && is(0, "role:slave"));
     per_ip.logged();
     assert!(all_pass(), "who was master says MOVED: {:?}", per_ip.logged());
 
-    eventually("the old master is in step", || {
-        cluster.nodes[0].run::<String>("INFO replication").contains("master_link_status:up")
-    });
+    eventually("the old master is in step", || cluster.nodes[0].replicates("master_link_status:up"));
     cluster.nodes[3].kill();
     assert!(!all_pass());
     eventually("the other one is master again", all_pass);

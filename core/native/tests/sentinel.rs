@@ -36,10 +36,7 @@ fn a_failover_is_followed() {
 
     sentinel.run::<()>("SENTINEL FAILOVER mymaster");
     // Whose role changes is made to drop its clients, us too.
-    let is = |server: &RedisServer, role: &str| {
-        server.try_run::<String>("INFO replication").is_ok_and(|info| info.contains(&format!("role:{role}")))
-    };
-    eventually("the replica is master", || is(&replica, "master") && is(&master, "slave"));
+    eventually("the replica is master", || replica.replicates("role:master") && master.replicates("role:slave"));
     eventually("checks go to the new master", || {
         let in_a_row = (per_ip.remaining(IP), per_ip.remaining(IP));
         matches!(in_a_row, (Some(first), Some(second)) if first > second) && took_scripts(&replica)

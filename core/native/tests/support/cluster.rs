@@ -73,9 +73,7 @@ impl RedisCluster {
     /// Makes a node without slots the replica of another one.
     pub fn replicate(&self, replica: usize, master: usize) {
         self.nodes[replica].run::<()>(&format!("CLUSTER REPLICATE {}", self.id(master)));
-        eventually("the replica is in step", || {
-            self.nodes[replica].run::<String>("INFO replication").contains("master_link_status:up")
-        });
+        eventually("the replica is in step", || self.nodes[replica].replicates("master_link_status:up"));
     }
 
     /// Begins to move a slot.

@@ -119,7 +119,12 @@ impl RedisServer {
         words.for_each(|word| {
             cmd.arg(word);
         });
-        cmd.query(&mut self.connect())
+        cmd.query(&mut self.try_connect()?)
+    }
+
+    /// Whether `INFO replication` says it now; a server whose role changes drops its clients, and says nothing then.
+    pub fn replicates(&self, text: &str) -> bool {
+        self.try_run::<String>("INFO replication").is_ok_and(|info| info.contains(text))
     }
 
     /// How often a command was called since the last `CONFIG RESETSTAT`.
