@@ -1,4 +1,5 @@
 //! The documents in `examples/` are valid for their contract, and the commented one shows everything that there is.
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use labkit_ratelimit_documents::{Documents, Source};
 use labkit_ratelimit_engine::{Code, MatcherSpec};
