@@ -16,6 +16,11 @@ Properties of the common and combined formats:
   referrer, user_agent; absent where the log has `-`.
 JSON lines and CSV give their own fields.
 
+Lines of --decisions, and with --against:
+  {\"line\":17,\"action\":\"block\",\"rule\":\"per_ip\",\"exceeded\":[\"per_ip\"]}
+  {\"line\":17,\"a\":{\"action\":\"allow\",\"rule\":\"per_ip\",\"exceeded\":[]},
+   \"b\":{\"action\":\"block\",\"rule\":\"per_ip\",\"exceeded\":[\"per_ip\"]}}
+
 Examples:
   labkit-ratelimit replay --rules rules.yaml access.log.gz
   cat access.log.*.gz | labkit-ratelimit replay --rules rules.yaml \\
@@ -65,15 +70,14 @@ pub(crate) struct Arguments {
     /// Also write a JSON line for each request, in the order in which they ran; neither into a file that is
     /// read nor into standard output
     ///
-    /// {"line":17,"action":"block","rule":"per_ip","exceeded":["per_ip"]}, and with --against both decisions:
-    /// {"line":17,"a":{"action":...},"b":{"action":...}}.
+    /// With --against each line holds both decisions; both kinds of lines are shown below.
     #[arg(long, value_name = "FILE")]
     pub(crate) decisions: Option<PathBuf>,
 
     /// Also draw requests and refusals over time, with --against under both; FILE ends in .svg or .html
     ///
-    /// One file that needs no other. The page (.html) holds the tables of what changes, too. Bars are minutes, or 5,
-    /// 15, 60 minutes and more where the log is long: the axis says which.
+    /// One file that needs no other. The page (.html) holds the tables of what changes, too. A bar is a
+    /// minute, or 5 or 15 minutes, an hour and more where the log is long: the axis says which.
     #[arg(long, value_name = "FILE", value_parser = Picture::parse)]
     pub(crate) picture: Option<Picture>,
 

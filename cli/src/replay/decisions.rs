@@ -11,7 +11,7 @@ pub(super) struct Decisions(pub(super) OutputFile);
 
 /// One line.
 #[derive(Serialize)]
-struct Line<'d> {
+struct Written<'d> {
     /// The line's number in the log.
     line: u64,
     #[serde(flatten)]
@@ -46,12 +46,12 @@ impl<'d> Decided<'d> {
 impl Decisions {
     /// Adds a line: of the decision under A, and of the one under B where there is one.
     pub(super) fn write(&mut self, line: u64, a: &Decision<'_>, b: Option<&Decision<'_>>) -> Result<(), Mistake> {
-        let line = match b {
-            None => Line { line, decided: Some(Decided::new(a)), a: None, b: None },
-            Some(b) => Line { line, decided: None, a: Some(Decided::new(a)), b: Some(Decided::new(b)) },
+        let written = match b {
+            None => Written { line, decided: Some(Decided::new(a)), a: None, b: None },
+            Some(b) => Written { line, decided: None, a: Some(Decided::new(a)), b: Some(Decided::new(b)) },
         };
         self.0.write(|out| {
-            serde_json::to_writer(&mut *out, &line)?;
+            serde_json::to_writer(&mut *out, &written)?;
             out.write_all(b"\n")
         })
     }

@@ -91,7 +91,7 @@ fn turned(
     for change in &turned.rules {
         sheet.row([
             change.rule.clone(),
-            rules.iter().find(|rule| rule.name == change.rule).map_or_else(String::new, numbers),
+            numbers_of(&change.rule, rules),
             count(change.requests),
             count(u64::try_from(change.identities).unwrap_or(u64::MAX)),
             at(&change.first),
@@ -126,6 +126,11 @@ fn identities(out: &mut dyn Write, changes: &ChangesReport, moments: Moments) ->
     }
     sheet.write(out)?;
     more(out, changes.identities - changes.most_changed.len())
+}
+
+/// The numbers of the rule of this name.
+pub(super) fn numbers_of(name: &str, rules: &[RuleReport]) -> String {
+    rules.iter().find(|rule| rule.name == name).map_or_else(String::new, numbers)
 }
 
 /// `ip=198.18.0.98, path=/`.

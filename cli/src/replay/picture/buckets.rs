@@ -61,12 +61,18 @@ impl Buckets {
 
     /// How long each is, in words: `minute`, `15 minutes`, `2 days`.
     pub(super) fn unit(&self) -> String {
+        let length = self.length();
+        length.strip_prefix("1 ").map_or_else(|| length.clone(), str::to_owned)
+    }
+
+    /// The same with its number: `1 minute`.
+    pub(super) fn length(&self) -> String {
         let (n, unit) = match self.minutes {
             n if n.is_multiple_of(1_440) => (n / 1_440, "day"),
-            n if n.is_multiple_of(60) && n > 60 => (n / 60, "hour"),
+            n if n.is_multiple_of(60) => (n / 60, "hour"),
             n => (n, "minute"),
         };
-        if n == 1 { unit.to_owned() } else { format!("{n} {unit}s") }
+        format!("{n} {unit}{}", if n == 1 { "" } else { "s" })
     }
 }
 
@@ -103,7 +109,7 @@ mod tests {
             (120, "5 minutes"),
             (600, "15 minutes"),
             (1_799, "15 minutes"),
-            (1_800, "60 minutes"),
+            (1_800, "hour"),
             (7_200, "3 hours"),
             (100_000, "day"),
             (200_000, "2 days"),

@@ -10,11 +10,11 @@ use std::io;
 // All lengths are tenths of a pixel.
 const WIDTH: u64 = 10_000;
 const LEFT: u64 = 700;
-const RIGHT: u64 = 9_750;
-/// The row of requests: its heading, its top, its height.
+const RIGHT: u64 = 9_550;
+/// Where the bars of a row may reach, and how high that is.
 const REQUESTS_TOP: u64 = 1_650;
 const REQUESTS_HEIGHT: u64 = 1_700;
-const REFUSED_TOP: u64 = 4_100;
+const REFUSED_TOP: u64 = 3_850;
 const REFUSED_HEIGHT: u64 = 1_700;
 const BOTTOM: u64 = REFUSED_TOP + REFUSED_HEIGHT;
 const HEIGHT: u64 = BOTTOM + 750;
@@ -154,7 +154,8 @@ fn description(report: &Report, buckets: &Buckets, names: &Names) -> String {
 }
 
 fn header(markup: &mut Markup<'_>, report: &Report, names: &Names, title: &str) -> io::Result<()> {
-    words(markup, "title", LEFT, 320, title)?;
+    // No line breaks by itself.
+    words(markup, if title.chars().count() > 80 { "strong" } else { "title" }, LEFT, 320, title)?;
     words(markup, "", LEFT, 550, &format!("{} · {}", sums(report), span(report)))?;
     let refused = match &names.b {
         None => vec![("a", format!("Refused by {}", names.a))],
@@ -228,16 +229,13 @@ fn column(
 }
 
 /// `17 May 2015 10:05 UTC, 5 minutes`.
-pub(super) fn when(bucket: &Bucket, buckets: &Buckets) -> String {
-    let unit = buckets.unit();
-    let length = if buckets.minutes == 1 { String::new() } else { format!(", {unit}") };
-    format!("{} UTC{length}", scale::moment(bucket.from_us))
+fn when(bucket: &Bucket, buckets: &Buckets) -> String {
+    format!("{} UTC, {}", scale::moment(bucket.from_us), buckets.length())
 }
 
 fn times(markup: &mut Markup<'_>, buckets: &Buckets) -> io::Result<()> {
     let (from, to) = buckets.span_us();
     for tick in scale::times(from, to) {
-        // In thousandths of a bucket.
         let x = LEFT + (RIGHT - LEFT) * ((tick.at_us - from) / 1_000) / ((to - from) / 1_000).max(1);
         line(markup, "axis", [&px(x), &px(BOTTOM), &px(x), &px(BOTTOM + 50)])?;
         words(markup, "middle", x, BOTTOM + 190, &tick.label)?;

@@ -4,7 +4,8 @@ use super::buckets::Buckets;
 use super::markup::Markup;
 use super::{Names, Report, chart, scale};
 use crate::replay::changes_report::{ChangesReport, TurnedReport};
-use crate::replay::difference::{beside, compared, named};
+use crate::replay::difference::{beside, compared, named, numbers_of};
+use crate::replay::report::{Against, RuleReport};
 use crate::replay::words::{change, count, moment, percent};
 use std::io;
 
@@ -51,8 +52,8 @@ pub(super) fn write(markup: &mut Markup<'_>, report: &Report, buckets: &Buckets,
     chart::write(markup, report, buckets, names)?;
     markup.close("div")?;
     totals(markup, report, names)?;
-    if let Some(changes) = &report.changes {
-        changed(markup, report, changes)?;
+    if let Some((changes, against)) = report.changes.as_ref().zip(report.against.as_ref()) {
+        changed(markup, report, against, changes)?;
     }
     numbers(markup, buckets, names)?;
     markup.close("main")?;
@@ -76,10 +77,24 @@ fn totals(markup: &mut Markup<'_>, report: &Report, names: &Names) -> io::Result
     table(markup, &[("", ""), ("A", "n"), ("B", "n"), ("change", "n")], rows)
 }
 
-fn changed(markup: &mut Markup<'_>, report: &Report, changes: &ChangesReport) -> io::Result<()> {
+fn changed(markup: &mut Markup<'_>, report: &Report, against: &Against, changes: &ChangesReport) -> io::Result<()> {
     let requests = report.outcome.totals.requests;
-    turned(markup, "Newly refused: by B, not by A", "rule of B", &changes.newly_refused, requests)?;
-    turned(markup, "Newly allowed: refused by A, not by B", "rule of A", &changes.newly_allowed, requests)?;
+    turned(
+        markup,
+        "Newly refused: by B, not by A",
+        "rule of B",
+        &changes.newly_refused,
+        &against.outcome.rules,
+        requests,
+    )?;
+    turned(
+        markup,
+        "Newly allowed: refused by A, not by B",
+        "rule of A",
+        &changes.newly_allowed,
+        &report.outcome.rules,
+        requests,
+    )?;
     if !changes.most_changed.is_empty() {
         markup.text("h2", &[], "Identities with most changes")?;
         let shown = changes.most_changed.len();
@@ -90,7 +105,8 @@ fn changed(markup: &mut Markup<'_>, report: &Report, changes: &ChangesReport) ->
         let columns = [("identity", ""), ("newly refused", "n"), ("newly allowed", "n"), FIRST, LAST];
         let rows = changes.most_changed.iter().map(|identity| {
             let counts = [identity.newly_refused, identity.newly_allowed].map(count);
-            [vec![named(identity)], counts.to_vec(), vec![at(&identity.first), at(&identity.last)]].concat()
+            [vec![named(identity)], counts.to_vec(), vec![at(identity.first.as_deref()), at(identity.last.as_deref())]]
+                .concat()
         });
         table(markup, &columns, rows)?;
     }
@@ -102,22 +118,29 @@ fn changed(markup: &mut Markup<'_>, report: &Report, changes: &ChangesReport) ->
     markup.text("p", &[], &beside.join(" · "))
 }
 
-fn turned(markup: &mut Markup<'_>, heading: &str, whose: &str, turned: &TurnedReport, requests: u64) -> io::Result<()> {
+fn turned(
+    markup: &mut Markup<'_>,
+    heading: &str,
+    whose: &str,
+    turned: &TurnedReport,
+    rules: &[RuleReport],
+    requests: u64,
+) -> io::Result<()> {
     markup.text("h2", &[], heading)?;
     let sum = turned.requests;
     if sum == 0 {
         return markup.text("p", &[], "No request.");
     }
     markup.text("p", &[], &format!("{} of {} requests ({})", count(sum), count(requests), percent(sum, requests)))?;
-    let columns = [(whose, ""), ("by", ""), ("requests", "n"), ("identities", "n"), FIRST, LAST];
+    let columns = [(whose, ""), ("numbers", ""), ("requests", "n"), ("identities", "n"), FIRST, LAST];
     let rows = turned.rules.iter().map(|rule| {
         vec![
             rule.rule.clone(),
-            rule.characteristics.join(", "),
+            numbers_of(&rule.rule, rules),
             count(rule.requests),
             count(u64::try_from(rule.identities).unwrap_or(u64::MAX)),
-            at(&rule.first),
-            at(&rule.last),
+            at(rule.first.as_deref()),
+            at(rule.last.as_deref()),
         ]
     });
     table(markup, &columns, rows)
@@ -164,6 +187,6 @@ fn table(markup: &mut Markup<'_>, columns: &[Column<'_>], rows: impl Iterator<It
     markup.close("div")
 }
 
-fn at(at: &Option<String>) -> String {
-    at.as_deref().map(moment).unwrap_or_default()
+fn at(at: Option<&str>) -> String {
+    at.map(moment).unwrap_or_default()
 }

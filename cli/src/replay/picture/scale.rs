@@ -112,11 +112,13 @@ mod tests {
             said("2015-05-17T16:05:00Z", "2015-05-18T09:00:00Z"),
             [
                 ("18:00".to_owned(), day("17 May 2015")),
-                ("21:00".to_owned(), None),
+                ("20:00".to_owned(), None),
+                ("22:00".to_owned(), None),
                 ("00:00".to_owned(), day("18 May 2015")),
-                ("03:00".to_owned(), None),
+                ("02:00".to_owned(), None),
+                ("04:00".to_owned(), None),
                 ("06:00".to_owned(), None),
-                ("09:00".to_owned(), None),
+                ("08:00".to_owned(), None),
             ]
         );
         let long = said("2015-12-30T00:00:00Z", "2016-01-02T12:00:00Z");
