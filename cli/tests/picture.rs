@@ -163,6 +163,16 @@ fn what_a_stranger_wrote_is_text() {
 }
 
 #[test]
+fn an_empty_row_says_that_it_is() {
+    let bench = Bench::new(TWO_A_MINUTE, common("a", 0));
+    bench.report(&["--picture", "p.svg"]);
+    assert!(bench.text("p.svg").contains(">No request is refused<"));
+    bench.put("access.log", common("a", 0).repeat(3));
+    bench.report(&["--picture", "p.svg"]);
+    assert!(!bench.text("p.svg").contains("No request is refused"));
+}
+
+#[test]
 fn names_that_are_equal_are_told_apart_by_their_folders() {
     let bench = Bench::new(TWO_A_MINUTE, common("a", 0));
     fs::create_dir(bench.path().join("new")).expect("a folder");

@@ -104,6 +104,9 @@ pub(super) fn write(markup: &mut Markup<'_>, report: &Report, buckets: &Buckets,
         let y = px(row.top + row.height);
         line(markup, "axis", [&px(LEFT), &y, &px(RIGHT), &y])?;
     }
+    if refused.iter().all(|series| largest(series) == 0) {
+        words(markup, "middle", LEFT.midpoint(RIGHT), REFUSED_TOP + REFUSED_HEIGHT / 2, "No request is refused")?;
+    }
     times(markup, buckets)?;
     markup.close("svg")
 }
