@@ -219,13 +219,14 @@ impl LimiterDraft {
         for (field, value) in fields {
             let at = format!("{path}.{field}");
             match field {
-                "description" => match value.as_text() {
-                    Some(text) => draft.description = Some(text.to_owned()),
-                    None => {
+                "description" => {
+                    let text = value.as_text();
+                    if text.is_none() {
                         found.push(wrong(&at, "description takes a string", value));
-                        draft.description = Some("?".into());
                     }
-                },
+                    // One that is no string is not missing too.
+                    draft.description = Some(text.unwrap_or("?").to_owned());
+                }
                 "available_properties" => draft.properties = texts(&at, field, value, &mut found),
                 "allowed_skip_rules" => draft.allowed_skip_rules = texts(&at, field, value, &mut found),
                 "default_rules" => match value.as_list() {
@@ -311,10 +312,13 @@ fn texts(path: &str, field: &str, value: &Node, found: &mut Vec<Finding>) -> Vec
     };
     let text = |(i, entry): (usize, &Node)| {
         // An empty text holds the place of what is none.
-        entry.as_text().map(str::to_owned).unwrap_or_else(|| {
-            found.push(wrong(&format!("{path}[{i}]"), &format!("{field} holds strings"), entry));
-            String::new()
-        })
+        entry.as_text().map_or_else(
+            || {
+                found.push(wrong(&format!("{path}[{i}]"), &format!("{field} holds strings"), entry));
+                String::new()
+            },
+            str::to_owned,
+        )
     };
     entries.iter().enumerate().map(text).collect()
 }

@@ -137,7 +137,7 @@ pub(crate) fn fields<'n>(
 }
 
 /// Whether `key` is `field` as protobuf's JSON spells it.
-fn is_camel_of(key: &str, field: &str) -> bool {
+pub(crate) fn is_camel_of(key: &str, field: &str) -> bool {
     field.contains('_') && !key.contains('_') && path::snake(key) == field
 }
 
