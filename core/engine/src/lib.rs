@@ -35,6 +35,7 @@
 mod algorithm;
 mod cost;
 mod decision;
+mod explain;
 mod failure;
 mod finding;
 pub mod gcra;
@@ -59,6 +60,7 @@ pub mod window;
 pub use algorithm::Algorithm;
 pub use cost::{BadCost, Cost, CostText, Millionths};
 pub use decision::{Decision, Evaluation as RuleEvaluation, Tally, Verdict};
+pub use explain::{Condition, Explained, Explanation};
 pub use failure::{Failure, FailureKind};
 pub use finding::{Code, Finding, Findings, Location, Severity};
 pub use host::{CallableId, Host, HostError, HostNumber, NoHost, PatternId};
