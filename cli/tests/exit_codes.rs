@@ -2,13 +2,8 @@
 
 mod kit;
 
-use kit::{Bench, Run, TWO_A_MINUTE, common, run_in};
+use kit::{Bench, TWO_A_MINUTE, assert_misuse, common, run_in};
 use std::process::{Command, Stdio};
-
-fn assert_misuse(run: &Run, says: &str) {
-    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
-    assert!(run.stderr.contains(says), "{says} in {}", run.stderr);
-}
 
 #[test]
 fn refusals_are_no_failure() {
