@@ -1,6 +1,7 @@
 //! The Redis of a command, by environment alone: a command line is for all to see.
 
 use crate::mistake::Mistake;
+use crate::printable;
 use clap::Args;
 use labkit_ratelimit::{LogEvent, RedisOptions};
 use labkit_ratelimit_native::{ConfigError, NativeRedis, Server, Tls};
@@ -97,7 +98,8 @@ impl RedisServer {
 
     /// It gave no answer, or none that can be used.
     pub(crate) fn failed(&self, why: &str) -> Mistake {
-        Mistake::Misuse(format!("{} gave no answer that can be used: {why}", self.address))
+        // A server's own words may be among them.
+        Mistake::Misuse(format!("{} gave no answer that can be used: {}", self.address, printable::line(why)))
     }
 }
 

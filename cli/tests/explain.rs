@@ -92,6 +92,45 @@ fn tiers_and_files_are_named() {
     assert!(run.stdout.contains("The chain ends at `office`, a bypass."), "{run:?}");
 }
 
+/// Rules that meet a request in other ways than those of the snapshots.
+#[test]
+fn every_way_to_meet_a_rule() {
+    let contract = "available_limiters:
+  api:
+    description: d
+    available_properties: [ip, user]
+    evaluation: all
+    default_rules:
+      - {name: people, action: log, characteristics: [ip], count_distinct: user, limit: 3, period_s: 60, final: true}
+      - {name: refuses, action: limit, limit: 7, period_s: 90}
+      - {name: refuses_last, action: limit, limit: 7, period_s: 90, final: true}
+      - {name: tells, action: warn, limit: 7, period_s: 90, final: true}
+";
+    let of = |more: &[&str]| {
+        let arguments = [&["explain", "--available", "-"], more].concat();
+        let run = run_in(&documents(), &arguments, contract.as_bytes());
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
+        run.stdout
+    };
+    let human = of(&["ip=203.0.113.7"]);
+    for part in [
+        "1. people  log  standard input (default)\n   matches but is passed over: it counts different values of user, which is absent\n",
+        "   matches: 7 in 90 s\n   over it, the request is refused; the next rule runs in either case\n",
+        "   over it, the request is refused and the next rule runs; else the chain ends\n",
+        "   over it, the application is told; the chain ends in either case\n",
+        "\nThe chain ends at `tells`, which is final.\nAbsent, though rules look at it: user\n",
+    ] {
+        assert!(human.contains(part), "{part} in {human}");
+    }
+    let report: Json = serde_json::from_str(&of(&["--format", "json", "ip=203.0.113.7"])).expect("JSON");
+    let ends: Vec<_> = report["rules"].as_array().expect("rules").iter().map(|rule| &rule["ends_chain"]).collect();
+    assert_eq!(ends[1..], ["never", "when_not_over", "always"]);
+    assert_eq!(rule(&report, "people")["passed_over_without"], "user");
+    let human = of(&["user=ada"]);
+    assert!(human.contains("   matches: 3 different values of user in 1 min by ip\n"), "{human}");
+    assert!(human.contains("\nThe chain ends at `people`, which is final.\n"), "{human}");
+}
+
 #[test]
 fn exit_codes() {
     assert_misuse(&explain(&["ip"]), "`ip` is no property: write NAME=TEXT, or NAME:=JSON");

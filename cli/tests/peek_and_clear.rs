@@ -262,6 +262,27 @@ fn without_an_answer_nothing_is_said_to_be_allowed() {
     assert!(started.elapsed().as_secs() < 5);
 }
 
+#[test]
+fn a_counter_of_everybody_is_pointed_out() {
+    let server = RedisServer::start();
+    let url = server.url();
+    let rules = b"api: [{name: all, action: limit, limit: 5, period_s: 60}]";
+    let run = |command: &[&str]| {
+        let arguments = [command, &["--timeout", "10", "--rules", "-", "ip=203.0.113.7"]].concat();
+        run_with(&documents(), &arguments, rules, &[(URL, url.as_str())])
+    };
+    server.run::<()>("SET labkit:rl:{api:all} 3 PX 30000");
+    let peek = run(&["peek"]);
+    assert!(peek.stdout.starts_with("api: allowed, `all` is nearest to its limit\n"), "{peek:?}");
+    assert_eq!(peek.stderr, "note: api knows no property ip\n");
+    let clear = run(&["clear", "--yes"]);
+    assert_eq!((clear.code, clear.stdout.as_str()), (0, "api: 1 key deleted\n  labkit:rl:{api:all}\n"));
+    assert!(
+        clear.stderr.contains("note: everybody's counter is deleted of all: it has no characteristics\n"),
+        "{clear:?}"
+    );
+}
+
 /// A key that somebody else has written.
 #[test]
 fn a_key_of_another_type_is_no_verdict_and_can_be_cleared() {

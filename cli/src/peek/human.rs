@@ -15,7 +15,7 @@ pub(super) fn write(out: &mut dyn Write, report: &Report, limiter: &str, address
         (None, _) => "no rule matches".to_owned(),
         (Some(rule), true) => format!("`{rule}` lets it through"),
         (Some(rule), false) if report.action == "block" => format!("`{rule}` is over"),
-        (Some(rule), false) => format!("nearest is `{rule}`"),
+        (Some(rule), false) => format!("`{rule}` is nearest to its limit"),
     };
     let wait = report.info.as_ref().and_then(|info| info.retry_after);
     let wait = wait.map_or_else(String::new, |wait| format!(", passes again in {}", seconds(rounded(wait))));
