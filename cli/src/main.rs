@@ -11,6 +11,7 @@ mod access_log;
 mod arguments;
 mod mistake;
 mod output;
+mod output_file;
 mod printable;
 mod progress;
 mod replay;

@@ -17,10 +17,11 @@ pub(crate) fn excerpt(text: &[u8]) -> String {
     shown
 }
 
-/// Neither a control character nor one that changes the direction or the joining of what follows.
+/// Neither a control character, nor one that changes the direction or the joining of what follows, nor one that no XML
+/// may hold.
 fn is_safe(c: char) -> bool {
     !c.is_control()
-        && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 #[cfg(test)]

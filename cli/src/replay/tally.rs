@@ -31,7 +31,7 @@ pub(crate) struct Totals {
 /// What came of one rule.
 #[derive(Debug)]
 pub(crate) struct RuleTally {
-    /// The places of its characteristics among the properties.
+    /// The places of its characteristics among the properties that are held.
     slots: Vec<usize>,
     pub(crate) matched: u64,
     /// Matched and over.
@@ -50,11 +50,17 @@ pub(crate) struct Tally {
     pub(crate) minutes: Minutes,
 }
 
+impl Totals {
+    /// No rule matched.
+    pub(crate) const fn unmatched(&self) -> u64 {
+        self.requests - self.matched - self.errors
+    }
+}
+
 impl Tally {
-    pub(super) fn new(rules: &Rules) -> Self {
-        let slot = |name: &str| rules.properties().position(|property| property == name);
+    pub(super) fn new(rules: &Rules, requests: &Requests) -> Self {
         let rule = |rule: &labkit_ratelimit::Rule| RuleTally {
-            slots: rule.characteristics().filter_map(slot).collect(),
+            slots: rule.characteristics().filter_map(|name| requests.slot(name)).collect(),
             matched: 0,
             over: 0,
             bans: 0,

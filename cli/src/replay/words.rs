@@ -1,5 +1,7 @@
 //! Numbers and times, as people read them.
 
+use std::cmp::Ordering;
+
 /// `10,000`.
 pub(super) fn count(n: u64) -> String {
     let digits = n.to_string();
@@ -11,6 +13,15 @@ pub(super) fn count(n: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// `+12`, `-1,024`, `=`.
+pub(super) fn change(from: u64, to: u64) -> String {
+    match to.cmp(&from) {
+        Ordering::Greater => format!("+{}", count(to - from)),
+        Ordering::Less => format!("-{}", count(from - to)),
+        Ordering::Equal => "=".to_owned(),
+    }
 }
 
 /// `6.9 %`, cut off: what is not all is never `100.0 %`.
@@ -70,6 +81,7 @@ mod tests {
     #[test]
     fn numbers() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([(5, 17), (1_024, 0), (3, 3)].map(|(a, b)| change(a, b)), ["+12", "-1,024", "="]);
         assert_eq!([(0, 0), (1, 3), (999_999, 1_000_000)].map(|(a, b)| percent(a, b)), ["0.0 %", "33.3 %", "99.9 %"]);
     }
 

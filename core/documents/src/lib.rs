@@ -1,37 +1,64 @@
 //! Rules as documents: YAML and JSON.
 //!
 //! **Promise.** A document is accepted whole or not at all, and every mistake in it is reported at once,
-//! each with its code, its path and its mend.
+//! each with its code, its file, line and column, its path and its mend.
 //!
 //! ```
-//! let document = "
-//! rate_limits:
-//!   sign_in:
-//!     - name: per_ip
-//!       action: limit
-//!       characteristics: [ip]
-//!       limit: 10
-//!       period_s: 60
+//! use labkit_ratelimit_documents::{Documents, Source};
+//!
+//! let contract = "
+//! sign_in:
+//!   description: Attempts to sign in
+//!   available_properties: [ip]
+//!   default_rules:
+//!     - {name: per_ip, action: limit, characteristics: [ip], limit: 10, period_s: 60}
 //! ";
-//! let limiters = labkit_ratelimit_documents::read_rate_limits(document)?;
-//! assert_eq!(limiters[0].name, "sign_in");
-//! assert_eq!(limiters[0].rules[0].name, "per_ip");
+//! let operators = "
+//! sign_in:
+//!   - {name: per_ip, action: limit, characteristics: [ip], limit: 5, period_s: 60}
+//! ";
+//! let documents = Documents::new()
+//!     .available_limiters(Source::new("available_limiters.yaml", contract))
+//!     .rate_limits(Source::new("rate_limits.yaml", operators));
+//! let catalog = documents.read()?;
+//! let rules = catalog.limiter("sign_in").map(|limiter| limiter.rules()).unwrap_or_default();
+//! assert_eq!(rules.len(), 1);
+//! assert_eq!(rules[0].limit, 5_u64.into());
 //! # Ok::<(), labkit_ratelimit_engine::Findings>(())
 //! ```
 //!
 //! **Invariants.** What is returned builds: no finding is left for later. YAML is 1.2 (`yes` and `on` are strings).
+//! Time and memory are bounded by a document's size, whatever is in it; nothing panics.
 //!
-//! **Absent on purpose, for now.** Source positions, `available_limiters`, checks across documents, tiers,
-//! publishing: `rate_limits` documents are read plainly.
+//! **Absent on purpose.** Deciding: a catalog holds rules, a limiter runs them. Watching files: a host knows when to
+//! load again.
 //!
-//! YAML is read by `serde-saphyr`: the maintained successor to the archived `serde_yaml` that reports duplicate
-//! keys, bounds aliases, and has no unsafe code.
+//! YAML is read by `granit-parser` and written by `serde-saphyr`, which is built on it: of the successors to the
+//! archived `serde_yaml` the one that is maintained, follows YAML 1.2, has no unsafe code and gives a place to every
+//! value. Its deserializer is not used: it stops at the first mistake, and keeps no places.
 
+mod catalog;
+mod contract;
+mod cross;
+mod documents;
+mod drafts;
+mod files;
 mod matcher;
+pub mod message;
 mod number;
-mod rate_limits;
+mod path;
+mod reading;
 mod rule;
-mod unique;
+mod scalar;
+mod source;
+mod tiers;
+mod tree;
+mod warnings;
+mod yaml;
 
-pub use rate_limits::{DocumentLimiter, MAX_BYTES, read_rate_limits};
+pub use catalog::{Catalog, LimiterDocument};
+pub use contract::Contract;
+pub use documents::Documents;
+pub use files::{Files, UnreadableFile};
 pub use rule::{Dialect, HostValues, NoHostValues, RuleDraft, read_rule};
+pub use source::{MAX_BYTES, Source};

@@ -1,42 +1,32 @@
 //! Numbers of rules.
 
 use crate::rule::{HostValues, Reader};
-use labkit_ratelimit_engine::{Code, NumberSpec, numbers};
-use serde_json::Value as Json;
-
-/// 2^63.
-const BEYOND_64_BITS: f64 = 9_223_372_036_854_775_808.0;
+use crate::tree::{Node, Tree};
+use labkit_ratelimit_engine::{Code, NumberSpec};
 
 impl<H: HostValues> Reader<'_, H> {
     /// A whole number. One that is not is reported here, and not again when the rule is built.
-    pub(crate) fn number(&mut self, field: &str, value: &Json) -> NumberSpec {
-        if let Some(spec) = self.host.number(value) {
+    pub(crate) fn number(&mut self, field: &str, value: &Node) -> NumberSpec {
+        let is_hosts = H::EXISTS && matches!(value.tree, Tree::Map(_));
+        if let Some(spec) = if is_hosts { self.host.number(&value.to_json()) } else { None } {
             return spec;
         }
-        match value {
-            Json::Number(n) if n.is_i64() || n.is_u64() => {
-                n.as_i64().map(i128::from).or(n.as_u64().map(i128::from)).map_or(NumberSpec::Reported, NumberSpec::Int)
+        match &value.tree {
+            Tree::Int(n) => NumberSpec::Int(*n),
+            // Out of range all the same, above or below.
+            Tree::Huge(digits) => NumberSpec::Int(if digits.starts_with('-') { i128::MIN } else { i128::MAX }),
+            Tree::Text(text) if text.trim().parse::<f64>().is_ok() => {
+                self.find(
+                    Code::WrongType,
+                    field,
+                    format!("{field} takes a whole number, not {value}: write it without quotes and leading zeros"),
+                );
+                NumberSpec::Reported
             }
-            // An integer beyond 64 bits came as the double nearest to it: out of range all the same, above or below.
-            Json::Number(n) if n.as_f64().is_some_and(|f| f.abs() >= BEYOND_64_BITS) => {
-                NumberSpec::Int(numbers::cut_to_i128(n.as_f64().unwrap_or_default()))
-            }
-            other => {
-                self.find(Code::WrongType, field, format!("{field} takes a whole number, not {}", kind(other)));
+            _ => {
+                self.find(Code::WrongType, field, format!("{field} takes a whole number, not {value}"));
                 NumberSpec::Reported
             }
         }
-    }
-}
-
-/// What a value is, in words.
-pub(crate) fn kind(value: &Json) -> String {
-    match value {
-        Json::Null => "null".into(),
-        Json::Bool(flag) => flag.to_string(),
-        Json::Number(n) => n.to_string(),
-        Json::String(text) => format!("the string {text:?}"),
-        Json::Array(_) => "a list".into(),
-        Json::Object(_) => "a map".into(),
     }
 }

@@ -1,11 +1,13 @@
 //! One rule, from the tree that YAML and JSON are.
 
 use crate::matcher::matcher;
-use crate::number::kind;
+use crate::path;
+use crate::tree::{Entry, Node, Quoted, Tree};
 use labkit_ratelimit_engine::{
     Action, Algorithm, Code, Finding, Findings, MatcherSpec, NumberSpec, OverrideSpec, Rule, RuleSpec, names,
 };
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
+use std::collections::HashSet;
 
 /// Who wrote the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +20,9 @@ pub enum Dialect {
 
 /// Values that only a host has, where code writes rules: callables and pattern objects.
 pub trait HostValues {
+    /// Whether there is a host that is asked at all. It is asked about maps.
+    const EXISTS: bool = true;
+
     /// The number that `value` stands for, if it is the host's.
     fn number(&mut self, value: &Json) -> Option<NumberSpec>;
 
@@ -30,6 +35,8 @@ pub trait HostValues {
 pub struct NoHostValues;
 
 impl HostValues for NoHostValues {
+    const EXISTS: bool = false;
+
     fn number(&mut self, _: &Json) -> Option<NumberSpec> {
         None
     }
@@ -40,10 +47,13 @@ impl HostValues for NoHostValues {
 }
 
 /// A rule that was read, and what is wrong with how it is written.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RuleDraft {
     /// The rule, as far as it could be read.
     pub spec: RuleSpec,
+    /// What was written of its enums. In `spec` a default stands for what was not.
+    pub(crate) action: Option<Action>,
+    pub(crate) algorithm: Option<Algorithm>,
     /// Mistakes of writing: unknown fields, wrong types. Those of meaning are found when it is built.
     pub findings: Findings,
 }
@@ -63,10 +73,8 @@ impl RuleDraft {
             Ok(rule) => findings.or(rule),
             Err(others) => {
                 // A name, an action that was reported as mistyped is not missing too.
-                let reported: Vec<String> = findings.iter().map(|finding| finding.path.clone()).collect();
-                for other in others.iter().filter(|other| !reported.contains(&other.path)) {
-                    findings.push(other.clone());
-                }
+                let reported: HashSet<String> = findings.iter().map(|finding| finding.path.clone()).collect();
+                findings.extend(others.into_iter().filter(|other| !reported.contains(&other.path)));
                 Err(findings)
             }
         }
@@ -92,9 +100,45 @@ const OVERRIDE_FIELDS: [&str; 5] = ["match", "limit", "period_s", "burst", "ban_
 
 /// Reads one rule. Every mistake of writing is a finding, at a path below the rule.
 pub fn read_rule<H: HostValues>(value: &Json, dialect: Dialect, host: &mut H) -> RuleDraft {
+    read_rule_node(&Node::from(value), dialect, host)
+}
+
+pub(crate) fn read_rule_node<H: HostValues>(value: &Node, dialect: Dialect, host: &mut H) -> RuleDraft {
     let mut reader = Reader { host, findings: Findings::default(), prefix: String::new() };
-    let spec = reader.rule(value, dialect);
-    RuleDraft { spec, findings: reader.findings }
+    let mut draft = RuleDraft::default();
+    reader.rule(value, dialect, &mut draft);
+    draft.findings = reader.findings;
+    draft
+}
+
+/// The entries of a map under their fields' names. A field may also be written as protobuf's JSON has it
+/// (`periodS`); both at once are one key too many, and what is no field is unknown.
+pub(crate) fn fields<'n>(
+    entries: &'n [Entry],
+    known: &[&'static str],
+    mut find: impl FnMut(Code, &str, String),
+) -> Vec<(&'static str, &'n Node)> {
+    let mut fields: Vec<(&'static str, &'n Node)> = Vec::with_capacity(entries.len());
+    for Entry { key, value, .. } in entries {
+        let written = known.iter().find(|field| *field == key);
+        let Some(field) = written.or_else(|| known.iter().find(|field| is_camel_of(key, field))) else {
+            let near = names::nearest(&path::snake(key), known.iter().copied());
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            find(Code::UnknownField, key, format!("there is no field {}{hint}", Quoted(key)));
+            continue;
+        };
+        if fields.iter().any(|(other, _)| other == field) {
+            find(Code::DuplicateKey, key, format!("`{field}` stands here in two spellings; the first one counts"));
+        } else {
+            fields.push((field, value));
+        }
+    }
+    fields
+}
+
+/// Whether `key` is `field` as protobuf's JSON spells it.
+pub(crate) fn is_camel_of(key: &str, field: &str) -> bool {
+    field.contains('_') && !key.contains('_') && path::snake(key) == field
 }
 
 pub(crate) struct Reader<'h, H> {
@@ -108,13 +152,18 @@ impl<H: HostValues> Reader<'_, H> {
         self.findings.push(Finding::new(code, format!("{}{field}", self.prefix), message));
     }
 
-    fn rule(&mut self, value: &Json, dialect: Dialect) -> RuleSpec {
-        let mut spec = RuleSpec::default();
-        let Some(fields) = self.map("", value, "a rule is a map of its fields") else { return spec };
-        for (field, value) in fields {
-            match field.as_str() {
+    fn fields<'n>(&mut self, entries: &'n [Entry], known: &[&'static str]) -> Vec<(&'static str, &'n Node)> {
+        fields(entries, known, |code, key, message| self.find(code, key, message))
+    }
+
+    fn rule(&mut self, value: &Node, dialect: Dialect, draft: &mut RuleDraft) {
+        let Some(entries) = self.map("", value, "a rule is a map of its fields") else { return };
+        let spec = &mut draft.spec;
+        let fields = self.fields(entries, &FIELDS);
+        for (field, value) in &fields {
+            match *field {
                 "name" => spec.name = self.text(field, value).unwrap_or_default(),
-                "action" => spec.action = self.action(value),
+                "action" => draft.action = self.action(value),
                 "match" => spec.matchers = self.matchers(value),
                 "characteristics" => spec.characteristics = self.texts(field, value),
                 "limit" => spec.limit = self.number(field, value),
@@ -122,132 +171,151 @@ impl<H: HostValues> Reader<'_, H> {
                 "ban_for_s" => spec.ban_for_s = self.number(field, value),
                 "burst" => spec.burst = self.number(field, value),
                 "count_distinct" => spec.count_distinct = self.text(field, value),
-                "algorithm" => spec.algorithm = self.algorithm(value),
+                "algorithm" => draft.algorithm = self.algorithm(value),
                 "final" => spec.is_final = self.flag(field, value),
                 "overrides" => spec.overrides = self.overrides(value),
-                "description" => spec.description = self.text(field, value),
-                unknown => self.unknown(unknown, &FIELDS),
+                _ => spec.description = self.text(field, value),
             }
         }
+        spec.action = draft.action.unwrap_or_default();
+        spec.algorithm = draft.algorithm.unwrap_or_default();
         if dialect == Dialect::Document {
-            self.document_only(fields, &spec);
+            self.document_only(&fields, spec);
         }
-        spec
     }
 
-    fn document_only(&mut self, fields: &Map<String, Json>, spec: &RuleSpec) {
-        if !fields.contains_key("action") {
-            self.find(Code::ActionMissing, "action", "the rule says nothing of its action");
+    fn document_only(&mut self, fields: &[(&str, &Node)], spec: &RuleSpec) {
+        let given = |name: &str| fields.iter().any(|(field, _)| *field == name);
+        if !given("action") {
+            let message = if spec.limit.is_given() {
+                "the rule has a limit and says nothing of its action: write `action: limit` to refuse what is over it"
+            } else {
+                "the rule says nothing of its action"
+            };
+            self.find(Code::ActionMissing, "action", message);
         }
         if spec.action == Action::Skip {
-            for field in ["limit", "period_s", "burst", "ban_for_s"] {
-                if fields.contains_key(field) {
+            for field in SKIP_TAKES_NO {
+                if given(field) {
                     self.find(Code::SkipTakesNoNumbers, field, format!("a skip rule has a {field}"));
                 }
             }
         }
     }
 
-    fn overrides(&mut self, value: &Json) -> Vec<OverrideSpec> {
+    fn overrides(&mut self, value: &Node) -> Vec<OverrideSpec> {
         let Some(entries) = self.list("overrides", value) else { return Vec::new() };
         let outer = self.prefix.clone();
-        let read = entries.iter().enumerate().map(|(i, entry)| {
+        let mut read = Vec::with_capacity(entries.len());
+        for (i, entry) in entries.iter().enumerate() {
             self.prefix = format!("{outer}overrides[{i}].");
             let mut other = OverrideSpec::default();
-            if let Some(fields) = self.map("", entry, "an override is a map of its fields") {
-                for (field, value) in fields {
-                    match field.as_str() {
+            if let Some(entries) = self.map("", entry, "an override is a map of its fields") {
+                for (field, value) in self.fields(entries, &OVERRIDE_FIELDS) {
+                    match field {
                         "match" => other.matchers = self.matchers(value),
                         "limit" => other.limit = self.number(field, value),
                         "period_s" => other.period_s = self.number(field, value),
                         "burst" => other.burst = self.number(field, value),
-                        "ban_for_s" => other.ban_for_s = self.number(field, value),
-                        unknown => self.unknown(unknown, &OVERRIDE_FIELDS),
+                        _ => other.ban_for_s = self.number(field, value),
                     }
                 }
             }
-            other
-        });
-        let read = read.collect();
+            read.push(other);
+        }
         self.prefix = outer;
         read
     }
 
-    fn unknown(&mut self, field: &str, known: &[&'static str]) {
-        let hint = names::nearest(field, known.iter().copied())
-            .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-        self.find(Code::UnknownField, field, format!("there is no field `{field}`{hint}"));
-    }
-
-    fn matchers(&mut self, value: &Json) -> Vec<(String, MatcherSpec)> {
+    fn matchers(&mut self, value: &Node) -> Vec<(String, MatcherSpec)> {
         let Some(pairs) = self.map("match", value, "match is a map from property to matcher") else {
             return Vec::new();
         };
-        pairs.iter().map(|(property, spec)| (property.clone(), matcher(self.host, spec))).collect()
+        pairs.iter().map(|entry| (entry.key.clone(), matcher(self.host, &entry.value))).collect()
     }
 
-    fn action(&mut self, value: &Json) -> Action {
-        let Some(text) = self.text("action", value) else { return Action::default() };
-        let plain = text.strip_prefix("ACTION_").map_or_else(|| text.clone(), str::to_lowercase);
-        if plain == "unspecified" {
+    fn action(&mut self, value: &Node) -> Option<Action> {
+        let text = self.text("action", value)?;
+        let plain = plain(&text, "ACTION_");
+        if plain == UNSPECIFIED {
             self.find(Code::ActionMissing, "action", "the action is unspecified");
-            return Action::default();
+            return None;
         }
-        Action::parse(&plain).unwrap_or_else(|| {
-            self.find(Code::ActionUnknown, "action", format!("`{text}` is no action"));
-            Action::default()
-        })
+        let action = Action::parse(&plain);
+        if action.is_none() {
+            let hint = did_you_mean(&plain, Action::ALL.map(Action::as_str));
+            self.find(Code::ActionUnknown, "action", format!("{} is no action{hint}", Quoted(&text)));
+        }
+        action
     }
 
-    fn algorithm(&mut self, value: &Json) -> Algorithm {
-        let Some(text) = self.text("algorithm", value) else { return Algorithm::default() };
-        let plain = text.strip_prefix("ALGORITHM_").map_or_else(|| text.clone(), str::to_lowercase);
-        if plain == "unspecified" {
-            return Algorithm::default();
+    fn algorithm(&mut self, value: &Node) -> Option<Algorithm> {
+        let text = self.text("algorithm", value)?;
+        let plain = plain(&text, "ALGORITHM_");
+        let algorithm = Algorithm::parse(&plain);
+        if algorithm.is_none() && plain != UNSPECIFIED {
+            let hint = did_you_mean(&plain, Algorithm::ALL.map(Algorithm::as_str));
+            self.find(Code::AlgorithmUnknown, "algorithm", format!("{} is no algorithm{hint}", Quoted(&text)));
         }
-        Algorithm::parse(&plain).unwrap_or_else(|| {
-            self.find(Code::AlgorithmUnknown, "algorithm", format!("`{text}` is no algorithm"));
-            Algorithm::default()
-        })
+        algorithm
     }
 
-    fn map<'j>(&mut self, field: &str, value: &'j Json, wanted: &str) -> Option<&'j Map<String, Json>> {
-        let map = value.as_object();
+    fn map<'n>(&mut self, field: &str, value: &'n Node, wanted: &str) -> Option<&'n [Entry]> {
+        let map = value.as_map();
         if map.is_none() {
             let at = if field.is_empty() {
                 self.prefix.trim_end_matches('.').to_owned()
             } else {
                 format!("{}{field}", self.prefix)
             };
-            self.findings.push(Finding::new(Code::WrongType, at, format!("{wanted}, not {}", kind(value))));
+            self.findings.push(Finding::new(Code::WrongType, at, format!("{wanted}, not {value}")));
         }
         map
     }
 
-    fn list<'j>(&mut self, field: &str, value: &'j Json) -> Option<&'j [Json]> {
-        let list = value.as_array();
+    fn list<'n>(&mut self, field: &str, value: &'n Node) -> Option<&'n [Node]> {
+        let list = value.as_list();
         if list.is_none() {
-            self.find(Code::WrongType, field, format!("{field} takes a list, not {}", kind(value)));
+            self.find(Code::WrongType, field, format!("{field} takes a list, not {value}"));
         }
-        list.map(Vec::as_slice)
+        list
     }
 
-    fn text(&mut self, field: &str, value: &Json) -> Option<String> {
-        if value.as_str().is_none() {
-            self.find(Code::WrongType, field, format!("{field} takes a string, not {}", kind(value)));
+    fn text(&mut self, field: &str, value: &Node) -> Option<String> {
+        let text = value.as_text();
+        if text.is_none() {
+            self.find(Code::WrongType, field, format!("{field} takes a string, not {value}"));
         }
-        value.as_str().map(str::to_owned)
+        text.map(str::to_owned)
     }
 
-    fn texts(&mut self, field: &str, value: &Json) -> Vec<String> {
+    fn texts(&mut self, field: &str, value: &Node) -> Vec<String> {
         let entries = self.list(field, value).unwrap_or_default();
-        entries.iter().enumerate().filter_map(|(i, entry)| self.text(&format!("{field}[{i}]"), entry)).collect()
+        // An empty text holds the place of what is none.
+        let text = |(i, entry)| self.text(&format!("{field}[{i}]"), entry).unwrap_or_default();
+        entries.iter().enumerate().map(text).collect()
     }
 
-    fn flag(&mut self, field: &str, value: &Json) -> bool {
-        if value.as_bool().is_none() {
-            self.find(Code::WrongType, field, format!("{field} takes true or false, not {}", kind(value)));
+    fn flag(&mut self, field: &str, value: &Node) -> bool {
+        if let Tree::Bool(flag) = value.tree {
+            return flag;
         }
-        value.as_bool().unwrap_or_default()
+        self.find(Code::WrongType, field, format!("{field} takes true or false, not {value}"));
+        false
     }
+}
+
+/// The numbers that a skip rule of a document must not have.
+pub(crate) const SKIP_TAKES_NO: [&str; 4] = ["limit", "period_s", "burst", "ban_for_s"];
+
+/// The first value of every enum.
+pub(crate) const UNSPECIFIED: &str = "unspecified";
+
+/// A value of an enum as files spell it, from either spelling.
+pub(crate) fn plain(text: &str, prefix: &str) -> String {
+    text.strip_prefix(prefix).map_or_else(|| text.to_owned(), str::to_lowercase)
+}
+
+pub(crate) fn did_you_mean<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    names::nearest(typed, known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }

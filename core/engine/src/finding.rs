@@ -1,6 +1,7 @@
 //! What is wrong with a rule: stable codes, the path of the field, and how to mend it.
 
 use std::fmt;
+use std::sync::Arc;
 
 macro_rules! codes {
     ($($variant:ident $text:literal $mend:literal),* $(,)?) => {
@@ -71,6 +72,61 @@ codes! {
     MergeKey "merge_key" "Write the fields out: merge keys (<<) are not part of YAML 1.2.",
     DuplicateKey "duplicate_key" "Write each key of a map once.",
     DocumentTooLarge "document_too_large" "Keep a document within 10 MiB.",
+    RuleUnreachable "rule_unreachable" "Move the rule before the one that ends the chain, or remove one of them.",
+    DefaultShadowed "default_shadowed" "Nothing, where the rule is to stand in the default's place; else give it a name of its own.",
+    LimitLoweredTenfold "limit_lowered_tenfold" "Check the number; try the rule on a log with `replay --against` before it goes live.",
+}
+
+impl Code {
+    /// How grave it is, unless the place says otherwise.
+    pub const fn severity(self) -> Severity {
+        match self {
+            Self::RuleUnreachable | Self::DefaultShadowed | Self::LimitLoweredTenfold => Severity::Warning,
+            _ => Severity::Error,
+        }
+    }
+}
+
+/// How grave a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// What was given cannot be used.
+    Error,
+    /// It can, but may not do what was meant.
+    Warning,
+}
+
+impl Severity {
+    /// As reports spell it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Where in a file something stands.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Location {
+    /// The file, as its reader calls it.
+    pub file: Arc<str>,
+    /// The line; the first is 1.
+    pub line: u32,
+    /// The column in characters; the first is 1.
+    pub column: u32,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
 }
 
 impl fmt::Display for Code {
@@ -89,12 +145,30 @@ pub struct Finding {
     pub path: String,
     /// What is wrong, with the value.
     pub message: String,
+    /// How grave it is.
+    pub severity: Severity,
+    /// Where it stands, if it was read from a document.
+    pub location: Option<Location>,
 }
 
 impl Finding {
     /// A finding at `path`.
     pub fn new(code: Code, path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { code, path: path.into(), message: message.into() }
+        Self { code, path: path.into(), message: message.into(), severity: code.severity(), location: None }
+    }
+
+    /// The same finding as a warning.
+    #[must_use]
+    pub fn as_warning(mut self) -> Self {
+        self.severity = Severity::Warning;
+        self
+    }
+
+    /// The same finding, at a place of a document.
+    #[must_use]
+    pub fn at(mut self, location: Location) -> Self {
+        self.location = Some(location);
+        self
     }
 
     /// The same finding below `parent`: `limit` becomes `rules[0].limit`.
@@ -116,7 +190,13 @@ impl Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} [{}]. {}", self.path, self.message, self.code, self.mend())
+        if let Some(location) = &self.location {
+            write!(f, "{location}: ")?;
+        }
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        write!(f, "{} [{}]. {}", self.message, self.code, self.mend())
     }
 }
 
@@ -140,6 +220,16 @@ impl Findings {
         self.0.extend(others.0.into_iter().map(|finding| finding.below(parent)));
     }
 
+    /// Some finding is an error, not only a warning.
+    pub fn has_errors(&self) -> bool {
+        self.0.iter().any(|finding| finding.severity == Severity::Error)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Nothing is wrong.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -156,6 +246,18 @@ impl Findings {
     /// Itself, when it is not empty.
     pub fn or<T>(self, value: T) -> Result<T, Self> {
         if self.0.is_empty() { Ok(value) } else { Err(self) }
+    }
+}
+
+impl FromIterator<Finding> for Findings {
+    fn from_iter<T: IntoIterator<Item = Finding>>(findings: T) -> Self {
+        Self(findings.into_iter().collect())
+    }
+}
+
+impl Extend<Finding> for Findings {
+    fn extend<T: IntoIterator<Item = Finding>>(&mut self, findings: T) {
+        self.0.extend(findings);
     }
 }
 

@@ -60,7 +60,7 @@ pub use algorithm::Algorithm;
 pub use cost::{BadCost, Cost, CostText, Millionths};
 pub use decision::{Decision, Evaluation as RuleEvaluation, Tally, Verdict};
 pub use failure::{Failure, FailureKind};
-pub use finding::{Code, Finding, Findings};
+pub use finding::{Code, Finding, Findings, Location, Severity};
 pub use host::{CallableId, Host, HostError, HostNumber, NoHost, PatternId};
 pub use http::{HeaderFormat, Headers};
 pub use identifier::Identifier;

@@ -1,0 +1,56 @@
+//! Checks across documents: rules against their limiter's contract.
+
+use crate::contract::Contract;
+use crate::rule::{RuleDraft, did_you_mean};
+use labkit_ratelimit_engine::{Action, Code, Finding, Findings, names};
+
+/// Who wrote the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tier {
+    /// The application itself: it may skip as it likes.
+    Default,
+    /// Somebody else: a skip rule needs leave.
+    Higher,
+}
+
+/// Checks the rules at `path` against the contract of their limiter.
+pub(crate) fn check(path: &str, rules: &[RuleDraft], contract: &Contract, tier: Tier, findings: &mut Findings) {
+    for (i, RuleDraft { spec, .. }) in rules.iter().enumerate() {
+        let at = format!("{path}[{i}]");
+        let mut offered = |path: String, property: &str| {
+            if names::is_property_name(property) && !contract.properties().iter().any(|known| known == property) {
+                let hint = did_you_mean(property, contract.properties().iter().map(String::as_str));
+                let message = format!("the limiter offers no property `{property}`{hint}");
+                findings.push(Finding::new(Code::UnknownProperty, path, message));
+            }
+        };
+        for (property, _) in &spec.matchers {
+            offered(format!("{at}.match.{property}"), property);
+        }
+        if spec.action == Action::Skip {
+            let may = tier == Tier::Default || contract.allowed_skip_rules().contains(&spec.name);
+            if !may && !spec.name.is_empty() {
+                let message = format!("the limiter allows no skip rule `{}` outside its defaults", spec.name);
+                findings.push(Finding::new(Code::SkipNotAllowed, format!("{at}.name"), message));
+            }
+            continue;
+        }
+        for (i, property) in spec.characteristics.iter().enumerate() {
+            offered(format!("{at}.characteristics[{i}]"), property);
+        }
+        if let Some(property) = &spec.count_distinct {
+            offered(format!("{at}.count_distinct"), property);
+        }
+        for (i, other) in spec.overrides.iter().enumerate() {
+            for (property, _) in &other.matchers {
+                offered(format!("{at}.overrides[{i}].match.{property}"), property);
+            }
+        }
+    }
+}
+
+/// A limiter that no contract knows.
+pub(crate) fn unknown_limiter<'a>(path: String, name: &str, known: impl Iterator<Item = &'a str>) -> Finding {
+    let message = format!("there is no limiter `{name}`{}", did_you_mean(name, known));
+    Finding::new(Code::UnknownLimiter, path, message)
+}

@@ -1,0 +1,158 @@
+//! From a text to a message: syntax, writing, the schema's rules, and the place of every finding.
+
+use crate::drafts::Drafts;
+use crate::path::{self, Segment};
+use crate::rule;
+use crate::source::Source;
+use crate::tree::{Entry, Node, Tree};
+use crate::yaml;
+use labkit_ratelimit_engine::{Code, Finding, Findings};
+
+/// The most findings of one document. Where there are more, something else is wrong.
+pub(crate) const MAX_FINDINGS: usize = 10_000;
+
+/// A document that was read as far as it can be.
+pub(crate) struct Read<D> {
+    pub(crate) root: Node,
+    pub(crate) drafts: D,
+    /// Mistakes of writing, without places yet, save those of keys that are not in the tree.
+    pub(crate) findings: Findings,
+}
+
+/// Reads what is written. The schema's rules are not looked at.
+///
+/// # Errors
+/// Nothing can be said of the document: its encoding, its size or its syntax is wrong.
+pub(crate) fn drafts<D: Drafts>(source: &Source) -> Result<Read<D>, Finding> {
+    let parsed = yaml::parse(source)?;
+    let mut findings = Findings::default();
+    let wrapped = is_wrapped::<D>(&parsed.root);
+    for bad in parsed.bad_keys {
+        let mut segments = bad.path;
+        if let (false, Some(outer)) = (wrapped, D::OUTER) {
+            segments.insert(0, Segment::Key(outer.into()));
+        }
+        findings.push(Finding::new(bad.code, path::written(&segments), bad.message).at(source.location(bad.at)));
+    }
+    let drafts = match outer::<D>(&parsed.root, &mut findings) {
+        Some(node) => D::read(node, &mut findings),
+        None => D::default(),
+    };
+    Ok(Read { root: parsed.root, drafts, findings })
+}
+
+fn is_wrapped<D: Drafts>(root: &Node) -> bool {
+    D::OUTER.is_none_or(|outer| outer_entry(root, outer).is_some())
+}
+
+/// The entry under the outer key, in either spelling.
+fn outer_entry<'n>(root: &'n Node, outer: &str) -> Option<&'n Entry> {
+    root.as_map()?.iter().find(|entry| entry.key == outer || rule::is_camel_of(&entry.key, outer))
+}
+
+/// What is within the outer key, written or not.
+fn outer<'n, D: Drafts>(root: &'n Node, findings: &mut Findings) -> Option<&'n Node> {
+    let (Some(outer), Some(entries)) = (D::OUTER, root.as_map()) else { return Some(root) };
+    if let Some(wrapped) = outer_entry(root, outer) {
+        for entry in entries.iter().filter(|entry| entry.key != wrapped.key) {
+            findings.push(unknown_key(&entry.key, outer));
+        }
+        return Some(&wrapped.value);
+    }
+    match entries {
+        // An outer key that is misspelt, or another document's.
+        [only] if matches!(only.value.tree, Tree::Map(_)) && is_nearly_outer(&only.key, outer) => {
+            findings.push(unknown_key(&only.key, outer));
+            None
+        }
+        _ => Some(root),
+    }
+}
+
+/// The outer keys of all documents.
+const OUTER_KEYS: [&str; 2] = ["available_limiters", "rate_limits"];
+
+fn is_nearly_outer(key: &str, outer: &str) -> bool {
+    OUTER_KEYS.contains(&key) || labkit_ratelimit_engine::names::nearest(&path::snake(key), [outer]).is_some()
+}
+
+fn unknown_key(key: &str, outer: &str) -> Finding {
+    let message = if OUTER_KEYS.contains(&key) {
+        format!("`{key}` is another document's: here stands `{outer}`")
+    } else {
+        format!("there is no field `{key}`; the document holds `{outer}` alone")
+    };
+    Finding::new(Code::UnknownField, key, message)
+}
+
+pub(crate) fn read<D: Drafts>(source: &Source) -> Result<D::Message, Findings> {
+    let mut read = drafts::<D>(source).map_err(|finding| [finding].into_iter().collect::<Findings>())?;
+    read.drafts.judge(&mut read.findings);
+    accept(source, read)
+}
+
+pub(crate) fn parse<D: Drafts>(source: &Source) -> Result<D::Message, Findings> {
+    let read = drafts::<D>(source).map_err(|finding| [finding].into_iter().collect::<Findings>())?;
+    if read.findings.is_empty() && read.drafts.message().is_none() {
+        // What no message can say, the rules forbid.
+        return self::read::<D>(source);
+    }
+    accept(source, read)
+}
+
+fn accept<D: Drafts>(source: &Source, read: Read<D>) -> Result<D::Message, Findings> {
+    let Read { root, drafts, findings } = read;
+    match drafts.message() {
+        Some(message) if findings.is_empty() => Ok(message),
+        _ => Err(located::<D>(source, &root, findings)),
+    }
+}
+
+pub(crate) fn check<D: Drafts>(message: &D::Message) -> Findings {
+    let mut findings = Findings::default();
+    let drafts = D::of(message, &mut findings);
+    drafts.judge(&mut findings);
+    findings
+}
+
+/// The findings with their places, in the order of the document.
+pub(crate) fn located<D: Drafts>(source: &Source, root: &Node, findings: Findings) -> Findings {
+    let more = findings.len() > MAX_FINDINGS;
+    let mut placed: Vec<Finding> = findings
+        .into_iter()
+        .take(MAX_FINDINGS)
+        .map(|finding| if finding.location.is_some() { finding } else { locate::<D>(source, root, finding) })
+        .collect();
+    placed.sort_by(|a, b| a.location.cmp(&b.location));
+    if let (true, Some(last)) = (more, placed.last_mut()) {
+        last.message.push_str(" (and more: only so many findings are shown)");
+    }
+    placed.into_iter().collect()
+}
+
+fn locate<D: Drafts>(source: &Source, root: &Node, finding: Finding) -> Finding {
+    let path = finding.path.as_str();
+    let inner = match D::OUTER {
+        Some(outer) if !is_wrapped::<D>(root) => path.strip_prefix(outer).unwrap_or(path),
+        _ => path,
+    };
+    let found = path::follow(root, inner);
+    let place = match &found.node.tree {
+        Tree::Map(entries) if finding.code == Code::MatcherUnknownMarker => {
+            entries.first().map_or(found.node.place, |entry| entry.at)
+        }
+        _ => found.key.filter(|_| is_of_key(finding.code, path)).unwrap_or(found.node.place),
+    };
+    let location = source.location(place);
+    finding.at(location)
+}
+
+/// Whether a finding speaks of a key, not of the value under it.
+fn is_of_key(code: Code, path: &str) -> bool {
+    match code {
+        Code::UnknownField | Code::DuplicateKey | Code::MergeKey | Code::UnknownLimiter => true,
+        Code::PropertyInvalid | Code::UnknownProperty => path.contains(".match."),
+        Code::NameInvalid => !path.ends_with("].name") && !path.contains(".allowed_skip_rules["),
+        _ => false,
+    }
+}

@@ -1,0 +1,122 @@
+//! Warnings: what can be used, and may not be what was meant.
+
+use labkit_ratelimit_engine::{Action, Code, Evaluation, Finding, MatcherSpec, NumberSpec, RuleSpec};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A rule and where it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct Written<'r> {
+    /// The list that it stands in.
+    pub(crate) list: Arc<str>,
+    /// Which of the files.
+    pub(crate) file: usize,
+    /// Its place in the list.
+    pub(crate) index: usize,
+    pub(crate) spec: &'r RuleSpec,
+}
+
+impl Written<'_> {
+    fn path(&self) -> String {
+        format!("{}[{}]", self.list, self.index)
+    }
+
+    fn find(&self, code: Code, field: &str, message: String) -> (usize, Finding) {
+        (self.file, Finding::new(code, format!("{}{field}", self.path()), message).as_warning())
+    }
+}
+
+/// The most rules that every later one is compared with.
+const MAX_ENDS: usize = 1_000;
+
+/// The rules of one tier that never run, each with its file.
+pub(crate) fn unreachable(rules: &[Written<'_>], evaluation: Evaluation) -> Vec<(usize, Finding)> {
+    let mut findings = Vec::new();
+    let mut names: HashMap<&str, &Written<'_>> = HashMap::new();
+    let mut ends: Vec<&Written<'_>> = Vec::new();
+    for rule in rules {
+        if let Some(first) = names.get(rule.spec.name.as_str()).filter(|first| first.file != rule.file) {
+            let message = format!("an earlier file has a rule `{}`, which stands", first.spec.name);
+            findings.push(rule.find(Code::RuleUnreachable, ".name", message));
+            continue;
+        }
+        names.insert(&rule.spec.name, rule);
+        if let Some((property, _)) = rule.spec.matchers.iter().find(|(_, matcher)| holds_never(matcher)) {
+            let message = format!("`{}` never runs: its matcher of `{property}` holds for no value", rule.spec.name);
+            findings.push(rule.find(Code::RuleUnreachable, "", message));
+        } else if let Some(end) = ends.iter().find(|end| covers(end.spec, rule.spec)) {
+            let name = &rule.spec.name;
+            let message = format!("`{name}` never runs: `{}` ends the chain for all that it matches", end.spec.name);
+            findings.push(rule.find(Code::RuleUnreachable, "", message));
+        } else if ends_always(rule.spec, evaluation) && ends.len() < MAX_ENDS {
+            ends.push(rule);
+        }
+    }
+    findings
+}
+
+/// An empty list of values, or of networks.
+fn holds_never(matcher: &MatcherSpec) -> bool {
+    let MatcherSpec::Map(pairs) = matcher else { return false };
+    matches!(pairs.as_slice(), [(marker, MatcherSpec::List(entries))]
+        if entries.is_empty() && ["one_of", "oneOf", "cidr"].contains(&marker.as_str()))
+}
+
+/// Whether the chain ends there whenever the rule matches. A distinct rule may be passed over.
+fn ends_always(rule: &RuleSpec, evaluation: Evaluation) -> bool {
+    match rule.action {
+        Action::Skip => true,
+        // A block ends the chain itself, unless all are evaluated.
+        Action::Limit if evaluation == Evaluation::All => false,
+        _ => rule.is_final && rule.count_distinct.is_none(),
+    }
+}
+
+/// Whether `earlier` matches all that `later` does: the same matchers, or fewer of them.
+fn covers(earlier: &RuleSpec, later: &RuleSpec) -> bool {
+    earlier.matchers.len() <= later.matchers.len()
+        && earlier.matchers.iter().all(|matcher| later.matchers.contains(matcher))
+}
+
+/// What a rule changes of the default whose name it has.
+pub(crate) fn shadowing(rule: &Written<'_>, default: &RuleSpec) -> Vec<(usize, Finding)> {
+    let name = &rule.spec.name;
+    let message = format!("`{name}` stands in the place of the default rule of its name");
+    let mut findings = vec![rule.find(Code::DefaultShadowed, ".name", message)];
+    if let (Some(now), Some(before)) = (rate(rule.spec), rate(default)) {
+        // now.limit / now.period < before.limit / before.period / 10
+        let (lowered, tenth) = (now.limit * before.period * 10, before.limit * now.period);
+        if lowered < tenth {
+            let message = format!(
+                "`{name}` lets {} through per {} s, under a tenth of the default's {} per {} s",
+                now.limit, now.period, before.limit, before.period
+            );
+            findings.push(rule.find(Code::LimitLoweredTenfold, ".limit", message));
+        }
+    }
+    let counts = |rule: &RuleSpec| rule.action != Action::Skip;
+    if counts(rule.spec) && counts(default) && rule.spec.count_distinct.is_some() != default.count_distinct.is_some() {
+        let message = if default.count_distinct.is_some() {
+            format!("the default `{name}` counts distinct values, and this one calls")
+        } else {
+            format!("the default `{name}` counts calls, and this one distinct values")
+        };
+        findings.push(rule.find(Code::DistinctChangeNeedsNewName, ".count_distinct", message));
+    }
+    findings
+}
+
+struct Rate {
+    limit: u128,
+    period: u128,
+}
+
+/// The rate of a rule that counts; none where a callable gives it, or it is out of range.
+fn rate(rule: &RuleSpec) -> Option<Rate> {
+    let number = |spec: NumberSpec, max: u64| match spec {
+        NumberSpec::Int(n) => u64::try_from(n).ok().filter(|n| *n <= max).map(u128::from),
+        _ => None,
+    };
+    let period = number(rule.period_s, labkit_ratelimit_engine::PERIOD_MAX_S.into())?;
+    Some(Rate { limit: number(rule.limit, u64::MAX)?, period })
+}

@@ -1,0 +1,339 @@
+//! The syntax of YAML, and of JSON, which is YAML: from text to a tree with places.
+//!
+//! The events come from `granit-parser`. What is bounded here: levels of nesting, values, and the text that aliases
+//! repeat, so that no document costs more than its size lets expect.
+
+use crate::path::Segment;
+use crate::scalar;
+use crate::source::{Place, Source};
+use crate::tree::{Entry, Node, Tree};
+use granit_parser::{
+    ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle, Tag, options,
+};
+use labkit_ratelimit_engine::{Code, Finding};
+use std::collections::{HashMap, HashSet};
+
+/// Levels of maps and lists.
+const MAX_LEVELS: usize = 64;
+/// Values, those that aliases repeat included.
+const MAX_VALUES: usize = 1_000_000;
+/// Bytes of text that aliases repeat.
+const MAX_REPEATED: usize = 32 * 1024 * 1024;
+
+/// A document whose syntax was read.
+pub(crate) struct Parsed {
+    /// The value of the document; null where it is empty.
+    pub(crate) root: Node,
+    /// Keys that must not stand where they do. They are not in the tree.
+    pub(crate) bad_keys: Vec<BadKey>,
+}
+
+/// A key that stands twice, or asks for a merge.
+pub(crate) struct BadKey {
+    pub(crate) code: Code,
+    pub(crate) path: Vec<Segment>,
+    pub(crate) at: Place,
+    pub(crate) message: String,
+}
+
+/// Reads the syntax of a document.
+pub(crate) fn parse(source: &Source) -> Result<Parsed, Finding> {
+    let text = source.text()?;
+    parse_text(text).map_err(|flaw| Finding::new(Code::YamlSyntax, "", flaw.message).at(source.location(flaw.at)))
+}
+
+/// Where the syntax ends, and why.
+struct Flaw {
+    at: Place,
+    message: String,
+}
+
+impl Flaw {
+    fn new(at: Place, message: impl Into<String>) -> Self {
+        Self { at, message: message.into() }
+    }
+}
+
+impl From<ScanError> for Flaw {
+    fn from(error: ScanError) -> Self {
+        Self::new(place(*error.marker()), explain(&error))
+    }
+}
+
+/// What the parser says, in the words of someone who wrote the file.
+fn explain(error: &ScanError) -> String {
+    match error.kind() {
+        ErrorKind::TabNotAllowed
+        | ErrorKind::TabInBlockIndentation
+        | ErrorKind::TabInIndentation
+        | ErrorKind::TabAtBlockScalarStart => "a tab stands where YAML indents: use spaces".into(),
+        ErrorKind::UnclosedQuotedScalar => "a quote is opened here and never closed".into(),
+        ErrorKind::UnclosedFlowCollection { open } => format!("`{open}` is opened here and never closed"),
+        ErrorKind::UnknownAnchor => {
+            "an alias (`*name`) without its anchor (`&name`); put a text that begins with `*` in quotes".into()
+        }
+        ErrorKind::RecursionLimitExceeded => too_deep(),
+        ErrorKind::UnexpectedCharacter { character } => {
+            format!("no value begins with {character:?}; put it in quotes")
+        }
+        ErrorKind::MappingValueNotAllowed => {
+            "a `: ` stands where no key can be: indent the line as its neighbours, or put the value in quotes".into()
+        }
+        ErrorKind::ExpectedBlockSequenceEntry => {
+            "a `-` was expected: indent the line as the other fields of its rule".into()
+        }
+        _ => error.info(),
+    }
+}
+
+fn too_deep() -> String {
+    format!("maps and lists nest more than {MAX_LEVELS} levels deep")
+}
+
+fn place(mark: Marker) -> Place {
+    Place::new(mark.line(), mark.col() + 1)
+}
+
+fn parse_text(text: &str) -> Result<Parsed, Flaw> {
+    let options = options! { flow_nesting_limit: MAX_LEVELS, block_nesting_limit: MAX_LEVELS };
+    let mut reader = Reader {
+        text,
+        parser: Parser::new_from_str_with_options(text, options),
+        anchors: HashMap::new(),
+        path: Vec::new(),
+        bad_keys: Vec::new(),
+        values: 0,
+        copied: 0,
+        texts: 0,
+        repeated: 0,
+    };
+    let mut root = None;
+    while let Some(next) = reader.parser.next_event() {
+        let (event, span) = next?;
+        match event {
+            Event::StreamEnd => break,
+            Event::DocumentStart(..) if root.is_some() => {
+                return Err(Flaw::new(place(span.start), "a second document begins: a file holds one"));
+            }
+            Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd => {}
+            first => root = Some(reader.node(first, span, 0)?),
+        }
+    }
+    let root = root.unwrap_or(Node::new(Tree::Null, Place::START));
+    Ok(Parsed { root, bad_keys: reader.bad_keys })
+}
+
+/// An anchored value, and what repeating it costs.
+struct Anchored {
+    node: Node,
+    levels: usize,
+    values: usize,
+    texts: usize,
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    parser: Parser<'t, StrInput<'t>>,
+    anchors: HashMap<usize, Anchored>,
+    path: Vec<Segment>,
+    bad_keys: Vec<BadKey>,
+    // So far: values, values copied for anchors, bytes of text, bytes of it that were copied.
+    values: usize,
+    copied: usize,
+    texts: usize,
+    repeated: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn next(&mut self) -> Result<(Event<'t>, Span), Flaw> {
+        match self.parser.next_event() {
+            Some(next) => Ok(next?),
+            None => Err(Flaw::new(Place::START, "the document ends in the middle of a value")),
+        }
+    }
+
+    fn node(&mut self, event: Event<'t>, span: Span, level: usize) -> Result<Node, Flaw> {
+        let at = place(span.start);
+        self.values += 1;
+        if self.values > MAX_VALUES {
+            return Err(Flaw::new(at, format!("there are more than {MAX_VALUES} values, those of aliases included")));
+        }
+        let (values, texts) = (self.values, self.texts);
+        let tagged = span.tag_start().map_or(at, place);
+        let (anchor, node) = match event {
+            Event::Alias(id) => return self.repeat(id, at, level),
+            Event::Scalar(text, style, anchor, tag) => {
+                self.texts += text.len();
+                (anchor, Node::new(scalar_of(&text, style, tag.as_deref(), tagged)?, at))
+            }
+            Event::SequenceStart(style, anchor, tag) => {
+                collection_tag(tag.as_deref(), "seq", tagged)?;
+                let at = if style == StructureStyle::Block { self.dash(&span).unwrap_or(at) } else { at };
+                (anchor, Node::new(self.list(at, level)?, at))
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                collection_tag(tag.as_deref(), "map", tagged)?;
+                (anchor, Node::new(self.map(at, level)?, at))
+            }
+            _ => return Err(Flaw::new(at, "a value was expected")),
+        };
+        if anchor > 0 {
+            let anchored = Anchored {
+                levels: levels(&node),
+                values: self.values - values + 1,
+                texts: self.texts - texts,
+                node: node.clone(),
+            };
+            // Anchors within anchors are copied once a level.
+            self.copied += anchored.values;
+            self.repeated += anchored.texts;
+            self.within_bounds(at)?;
+            self.anchors.insert(anchor, anchored);
+        }
+        Ok(node)
+    }
+
+    fn within_bounds(&self, at: Place) -> Result<(), Flaw> {
+        if self.values.max(self.copied) <= MAX_VALUES && self.repeated <= MAX_REPEATED {
+            return Ok(());
+        }
+        let most = format!("{MAX_VALUES} values or {MAX_REPEATED} bytes");
+        Err(Flaw::new(at, format!("anchors and aliases repeat more than {most} of text: write the values out")))
+    }
+
+    /// The place of a block list's first dash: the parser names what follows it.
+    fn dash(&self, span: &Span) -> Option<Place> {
+        let before = self.text.get(..span.start.byte_offset()?)?;
+        let line = &before[before.rfind(['\n', '\r']).map_or(0, |at| at + 1)..];
+        if self.text[before.len()..].starts_with('-') {
+            return None;
+        }
+        let dash = line.trim_end_matches(' ').strip_suffix('-')?;
+        Some(Place::new(span.start.line(), dash.chars().count() + 1))
+    }
+
+    fn repeat(&mut self, anchor: usize, at: Place, level: usize) -> Result<Node, Flaw> {
+        let Some(anchored) = self.anchors.get(&anchor) else {
+            return Err(Flaw::new(at, "an alias stands inside the value that it names"));
+        };
+        let (levels, values, texts) = (anchored.levels, anchored.values, anchored.texts);
+        self.values += values;
+        self.repeated += texts;
+        self.texts += texts;
+        self.within_bounds(at)?;
+        if level + levels > MAX_LEVELS {
+            return Err(Flaw::new(at, too_deep()));
+        }
+        // It stands here; what is in it stands where the anchor is.
+        let Some(anchored) = self.anchors.get(&anchor) else {
+            return Err(Flaw::new(at, "an alias without its anchor"));
+        };
+        Ok(Node { place: at, ..anchored.node.clone() })
+    }
+
+    fn list(&mut self, at: Place, level: usize) -> Result<Tree, Flaw> {
+        deeper(level, at)?;
+        let mut entries = Vec::new();
+        loop {
+            let (event, span) = self.next()?;
+            if event == Event::SequenceEnd {
+                return Ok(Tree::List(entries));
+            }
+            self.path.push(Segment::Index(entries.len()));
+            entries.push(self.node(event, span, level + 1)?);
+            self.path.pop();
+        }
+    }
+
+    fn map(&mut self, at: Place, level: usize) -> Result<Tree, Flaw> {
+        deeper(level, at)?;
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut seen = HashSet::new();
+        loop {
+            let (event, span) = self.next()?;
+            if event == Event::MappingEnd {
+                return Ok(Tree::Map(entries));
+            }
+            let at = place(span.start);
+            let (key, merges) = self.key(event, at)?;
+            self.path.push(Segment::Key(key.clone()));
+            let (event, span) = self.next()?;
+            let value = self.node(event, span, level + 1)?;
+            if merges {
+                self.bad_key(Code::MergeKey, at, "`<<` merges nothing here: YAML 1.2 has no merge keys".into());
+            } else if seen.insert(key.clone()) {
+                entries.push(Entry { key, at, value });
+            } else {
+                self.bad_key(Code::DuplicateKey, at, format!("`{key}` stands here twice; the first one counts"));
+            }
+            self.path.pop();
+        }
+    }
+
+    fn bad_key(&mut self, code: Code, at: Place, message: String) {
+        self.bad_keys.push(BadKey { code, path: self.path.clone(), at, message });
+    }
+
+    /// The text of a key, and whether it asks for a merge.
+    fn key(&mut self, event: Event<'t>, at: Place) -> Result<(String, bool), Flaw> {
+        match event {
+            Event::Scalar(text, style, anchor, _) => {
+                self.values += 1;
+                if anchor > 0 {
+                    let node = Node::new(Tree::Text(text.to_string()), at);
+                    self.anchors.insert(anchor, Anchored { node, levels: 0, values: 1, texts: text.len() });
+                }
+                let merges = style == ScalarStyle::Plain && text == "<<";
+                Ok((text.into_owned(), merges))
+            }
+            Event::Alias(id) => match self.repeat(id, at, 0)?.tree {
+                Tree::Text(text) => Ok((text, false)),
+                _ => Err(Flaw::new(at, "a key is a text")),
+            },
+            _ => Err(Flaw::new(at, "a key is a text, no map and no list")),
+        }
+    }
+}
+
+fn deeper(level: usize, at: Place) -> Result<(), Flaw> {
+    if level >= MAX_LEVELS { Err(Flaw::new(at, too_deep())) } else { Ok(()) }
+}
+
+fn levels(node: &Node) -> usize {
+    match &node.tree {
+        Tree::List(entries) => 1 + entries.iter().map(levels).max().unwrap_or(0),
+        Tree::Map(entries) => 1 + entries.iter().map(|entry| levels(&entry.value)).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+fn scalar_of(text: &str, style: ScalarStyle, tag: Option<&Tag>, at: Place) -> Result<Tree, Flaw> {
+    let Some(tag) = tag else {
+        return Ok(if style == ScalarStyle::Plain { scalar::plain(text) } else { Tree::Text(text.to_owned()) });
+    };
+    let tree = match (tag.core_suffix(), tag.suffix()) {
+        (Some("str"), _) | (None, "") => return Ok(Tree::Text(text.to_owned())),
+        (Some("null" | "bool" | "int" | "float"), _) => scalar::plain(text),
+        _ => return Err(unknown_tag(tag, at)),
+    };
+    match (tag.core_suffix(), &tree) {
+        (Some("null"), Tree::Null)
+        | (Some("bool"), Tree::Bool(_))
+        | (Some("int"), Tree::Int(_) | Tree::Huge(_))
+        | (Some("float"), Tree::Float(_)) => Ok(tree),
+        (Some("float"), Tree::Int(n)) => n.to_string().parse().map(Tree::Float).map_err(|_| unknown_tag(tag, at)),
+        (Some(kind), _) => Err(Flaw::new(at, format!("`!!{kind}` does not fit its value"))),
+        (None, _) => Err(unknown_tag(tag, at)),
+    }
+}
+
+fn collection_tag(tag: Option<&Tag>, kind: &str, at: Place) -> Result<(), Flaw> {
+    match tag {
+        Some(tag) if tag.core_suffix() != Some(kind) && !tag.suffix().is_empty() => Err(unknown_tag(tag, at)),
+        _ => Ok(()),
+    }
+}
+
+fn unknown_tag(tag: &Tag, at: Place) -> Flaw {
+    Flaw::new(at, format!("the tag `{}` means nothing here: write the value without it", tag.original()))
+}
