@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use labkit_ratelimit_documents::message::{
-    AvailableLimiters, DefaultRule, LimiterSpec, MatchList, MatchValue, Override, RateLimits, Rule, RuleList, Scalar,
+    AvailableLimiters, LimiterRules, LimiterSpec, MatchList, MatchValue, Override, RateLimits, Rule, RuleList, Scalar,
     ScalarList, StringList, match_value, scalar,
 };
 use std::collections::BTreeMap;
@@ -21,12 +21,21 @@ impl Draw {
         Self { rng: Rng::with_seed(seed) }
     }
 
-    pub(crate) fn rate_limits(&mut self) -> RateLimits {
-        let rate_limits = (0..self.rng.usize(..3)).map(|i| {
-            let rules = (0..self.rng.usize(..4)).map(|at| self.rule(at)).collect();
-            (self.key(i), RuleList { rules })
-        });
-        RateLimits { rate_limits: rate_limits.collect() }
+    /// Rules under the names of limiters.
+    pub(crate) fn rule_lists(&mut self) -> BTreeMap<String, RuleList> {
+        (0..self.rng.usize(..3)).map(|i| (self.key(i), self.rule_list())).collect()
+    }
+
+    fn rule_list(&mut self) -> RuleList {
+        RuleList { rules: (0..self.rng.usize(..4)).map(|at| self.rule(at)).collect() }
+    }
+
+    pub(crate) fn limiter_rules(&mut self) -> LimiterRules {
+        LimiterRules {
+            file_rules: self.rng.bool().then(|| self.rule_list()),
+            published_rules: self.rng.bool().then(|| self.rule_list()),
+            default_rules: self.rng.bool().then(|| self.rule_list()),
+        }
     }
 
     pub(crate) fn available_limiters(&mut self) -> AvailableLimiters {
@@ -47,7 +56,7 @@ impl Draw {
         LimiterSpec {
             description: if self.slips() { String::new() } else { "guards the door".into() },
             available_properties: (0..self.rng.usize(..4)).map(|i| self.property(i)).collect(),
-            default_rules: (0..self.rng.usize(..4)).map(|at| default_rule(self.rule(at))).collect(),
+            default_rules: (0..self.rng.usize(..4)).map(|at| self.rule(at).into()).collect(),
             allowed_skip_rules: (0..self.rng.usize(..3)).map(|i| self.key(i)).collect(),
             evaluation: if self.slips() { self.pick(&[3, -1, 77]) } else { self.rng.i32(0..3) },
         }
@@ -184,13 +193,15 @@ impl Draw {
             4 => Some(Kind::Ne(self.scalar())),
             5 => Some(Kind::Nre(self.regex())),
             6 => {
-                let least = u32::from(!self.slips());
+                let least = u32::from(self.rng.u32(..4) > 0);
                 Some(Kind::NoneOf(self.scalars(least)))
             }
             7 => Some(Kind::Prefix(self.pick(&["", "/api/", "é"]).to_owned())),
             8 | 9 => Some(Kind::Cidr(StringList { values: (0..self.rng.u32(..4)).map(|_| self.network()).collect() })),
             10 | 11 if levels > 0 => Some(Kind::Not(Box::new(self.matcher(levels - 1, false)))),
-            12 | 13 if levels > 0 && (!listed || self.slips()) => Some(Kind::All(self.matcher_list(levels - 1))),
+            12 | 13 if levels > 0 && (!listed || self.rng.u32(..3) == 0) => {
+                Some(Kind::All(self.matcher_list(levels - 1)))
+            }
             // Deep enough.
             _ => Some(Kind::Prefix(String::new())),
         };
@@ -314,22 +325,3 @@ const NETWORKS: [&str; 27] = [
     "1:2::3:4:5:6:7:10.0.0.1",
     "::1:/20",
 ];
-
-/// The same rule, among the defaults.
-fn default_rule(rule: Rule) -> DefaultRule {
-    DefaultRule {
-        characteristics: rule.characteristics,
-        limit: rule.limit,
-        period_s: rule.period_s,
-        action: rule.action,
-        ban_for_s: rule.ban_for_s,
-        name: rule.name,
-        r#match: rule.r#match,
-        description: rule.description,
-        count_distinct: rule.count_distinct,
-        algorithm: rule.algorithm,
-        burst: rule.burst,
-        r#final: rule.r#final,
-        overrides: rule.overrides,
-    }
-}

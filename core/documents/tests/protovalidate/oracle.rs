@@ -1,15 +1,20 @@
 //! protovalidate's own engine, in Go: `proto/oracle`.
 
+use crate::message::Message;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::{env, fs};
+use std::process::Command;
+use std::sync::OnceLock;
+
+const PACKAGE: &str = "gitlab.ratelimit.config.v1";
+const PROGRAM: &str = "oracle";
+const SCHEMA: &str = "schema.binpb";
 
 /// A step of a message path.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Step {
     /// A field.
@@ -21,7 +26,7 @@ pub(crate) enum Step {
 }
 
 /// What the engine says is wrong.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct Violation {
     pub(crate) rule_id: String,
     pub(crate) path: Vec<Step>,
@@ -35,65 +40,48 @@ struct Answer {
     violations: Vec<Violation>,
 }
 
-/// The engine, with the schema.
-pub(crate) struct Oracle {
-    program: PathBuf,
-    schema: PathBuf,
-    room: PathBuf,
+/// What is wrong with each message, in the same order. `test` names the caller, and what it leaves in the target folder.
+pub(crate) fn judge(test: &str, messages: &[Message]) -> Vec<Vec<Violation>> {
+    let room = room();
+    let input = room.join(format!("{test}.jsonl"));
+    let lines: Vec<String> = messages.iter().map(line).collect();
+    fs::write(&input, lines.concat()).expect("the target folder can be written");
+    let judged = Command::new(room.join(PROGRAM))
+        .arg(room.join(SCHEMA))
+        .stdin(File::open(input).expect("it was written"))
+        .output()
+        .expect("it was built");
+    assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stderr));
+    let answers = serde_json::Deserializer::from_slice(&judged.stdout).into_iter::<Answer>();
+    let answers: Vec<_> = answers.map(|answer| answer.expect("an answer").violations).collect();
+    assert_eq!(answers.len(), messages.len(), "an answer for each message");
+    answers
 }
 
-impl Oracle {
-    /// Builds it, for a test of this name; quick where nothing has changed.
-    pub(crate) fn build(test: &str) -> Self {
-        let proto = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proto");
-        let room = Path::new(env!("CARGO_TARGET_TMPDIR")).join("protovalidate").join(test);
+fn line(message: &Message) -> String {
+    let (name, bytes) = message.encoded();
+    let line = serde_json::json!({"type": format!("{PACKAGE}.{name}"), "message": STANDARD.encode(bytes)});
+    format!("{line}\n")
+}
+
+/// The folder with the program and the schema, made once for all tests.
+fn room() -> &'static Path {
+    static ROOM: OnceLock<PathBuf> = OnceLock::new();
+    ROOM.get_or_init(|| {
+        let room = Path::new(env!("CARGO_TARGET_TMPDIR")).join("protovalidate");
         fs::create_dir_all(&room).expect("the target folder can be written");
-        let program = room.join(format!("oracle{}", env::consts::EXE_SUFFIX));
+        let proto = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proto");
         let built = Command::new("go")
             .args(["build", "-mod=readonly", "-buildvcs=false", "-o"])
-            .arg(&program)
+            .arg(room.join(PROGRAM))
             .arg(".")
             .current_dir(proto.join("oracle"))
             .output()
             .expect("Go builds proto/oracle: put `go` on PATH");
         assert!(built.status.success(), "go build: {}", String::from_utf8_lossy(&built.stderr));
-        let schema = room.join("schema.binpb");
-        fs::write(&schema, descriptors(&proto)).expect("the target folder can be written");
-        Self { program, schema, room }
-    }
-
-    /// What is wrong with each message, in the same order. A message is the name of its type and its bytes.
-    pub(crate) fn judge(&self, messages: &[(&str, Vec<u8>)]) -> Vec<Vec<Violation>> {
-        let lines: Vec<String> = messages
-            .iter()
-            .map(|(name, bytes)| {
-                let line = serde_json::json!({
-                    "type": format!("gitlab.ratelimit.config.v1.{name}"),
-                    "message": STANDARD.encode(bytes),
-                });
-                format!("{line}\n")
-            })
-            .collect();
-        let input = self.room.join("messages.jsonl");
-        fs::write(&input, lines.concat()).expect("the target folder can be written");
-        let judged = Command::new(&self.program)
-            .arg(&self.schema)
-            .stdin(Stdio::from(File::open(input).expect("it was written")))
-            .output()
-            .expect("it was built");
-        assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stderr));
-        let answers: Vec<Vec<Violation>> = serde_json::Deserializer::from_slice(&judged.stdout)
-            .into_iter::<Answer>()
-            .map(|answer| {
-                let mut violations = answer.expect("an answer").violations;
-                // Go goes through a map in any order.
-                violations.sort_by_key(|violation| format!("{violation:?}"));
-                violations
-            })
-            .collect();
-        assert_eq!(answers.len(), messages.len(), "an answer for each message");
-        answers
-    }
+        fs::write(room.join(SCHEMA), descriptors(&proto)).expect("the target folder can be written");
+        room
+    })
 }
 
 /// The schema with its annotations, as a `FileDescriptorSet`.

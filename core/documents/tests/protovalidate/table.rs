@@ -40,8 +40,9 @@ struct Exception {
 }
 
 /// A row with its words filled in.
-#[derive(Debug)]
 pub(crate) struct Row {
+    /// Which of the written rows it is.
+    pub(crate) number: usize,
     violation: String,
     at: String,
     pub(crate) code: String,
@@ -53,7 +54,9 @@ pub(crate) struct Row {
 
 /// The table.
 pub(crate) struct Table {
-    pub(crate) rows: Vec<Row>,
+    rows: Vec<Row>,
+    /// The rows as they are written, for people.
+    pub(crate) written: Vec<String>,
     /// Code to what its findings' paths have beyond the violations'.
     beyond: BTreeMap<String, Vec<String>>,
     hides: Vec<String>,
@@ -71,22 +74,28 @@ impl Table {
         }
         let codes = |exceptions: Vec<Exception>| exceptions.into_iter().map(|exception| exception.code).collect();
         Self {
-            rows: written.rows.iter().flat_map(|row| filled(row, &written.words)).collect(),
+            rows: written
+                .rows
+                .iter()
+                .enumerate()
+                .flat_map(|(number, row)| filled(number, row, &written.words))
+                .collect(),
+            written: written.rows.iter().map(|row| format!("{} at {}", row.violation, row.at)).collect(),
             beyond,
             hides: codes(written.hides),
             beyond_the_schema: codes(written.beyond_the_schema),
         }
     }
 
-    /// The row of a violation, by its number, and the place of the finding.
-    pub(crate) fn find(&self, violation: &Violation) -> Option<(usize, String)> {
-        self.rows.iter().enumerate().find_map(|(n, row)| {
+    /// The row of a violation, and the place of the finding.
+    pub(crate) fn find(&self, violation: &Violation) -> Option<(&Row, String)> {
+        self.rows.iter().find_map(|row| {
             let value = row.value.as_ref().is_none_or(|value| *value == violation.value);
             if row.violation != violation.rule_id || !value {
                 return None;
             }
             let captured = fit(&tokens(&row.at), &violation.path)?;
-            Some((n, place(&row.place, &captured)))
+            Some((row, place(&row.place, &captured)))
         })
     }
 
@@ -108,14 +117,14 @@ impl Table {
 }
 
 /// The row for each meaning of its words.
-fn filled(row: &WrittenRow, words: &BTreeMap<String, Vec<(String, String)>>) -> Vec<Row> {
+fn filled(number: usize, row: &WrittenRow, words: &BTreeMap<String, Vec<(String, String)>>) -> Vec<Row> {
     let place = row.place.clone().unwrap_or_else(|| row.at.clone());
     let mut done = Vec::new();
     let mut open = vec![(row.at.clone(), place)];
     while let Some((at, place)) = open.pop() {
         let Some((_, rest)) = at.split_once('<') else {
             let WrittenRow { violation, code, value, counting, .. } = row.clone();
-            done.push(Row { violation, at, code, place, value, counting });
+            done.push(Row { number, violation, at, code, place, value, counting });
             continue;
         };
         let (word, _) = rest.split_once('>').expect("`<word>`");
