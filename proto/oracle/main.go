@@ -10,9 +10,9 @@
 //
 //	{"violations": [{"rule_id": "uint64.gte", "path": ["rate_limits", {"key": "a"}, "rules", 0, "limit"], "value": "0"}]}
 //
-// A name in a path is a field, a number the place in a list, a key one of a map; `"for_key": true` where the key itself is wrong.
-// A value is there where it is an integer. Exit 1 if a rule does not compile or cannot be evaluated, if a line cannot be
-// read, or if the set's buf/validate/validate.proto is not the one that the engine was built from.
+// A name in a path is a field, a number the place in a list, a key one of a map. A value is there where it is an integer.
+// Exit 1 if a rule does not compile or cannot be evaluated, if a line cannot be read, or if the set's
+// buf/validate/validate.proto is not the one that the engine was built from.
 package main
 
 import (
@@ -120,7 +120,6 @@ type answer struct {
 type violation struct {
 	RuleID string `json:"rule_id"`
 	Path   []any  `json:"path"`
-	ForKey bool   `json:"for_key,omitempty"`
 	Value  string `json:"value,omitempty"`
 }
 
@@ -156,7 +155,7 @@ func judge(engine protovalidate.Validator, files *protoregistry.Files, text []by
 		if err != nil {
 			return nil, err
 		}
-		violations = append(violations, violation{each.Proto.GetRuleId(), path, each.Proto.GetForKey(), value(each.FieldValue)})
+		violations = append(violations, violation{each.Proto.GetRuleId(), path, value(each.FieldValue)})
 	}
 	return violations, nil
 }
