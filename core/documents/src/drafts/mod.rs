@@ -91,6 +91,7 @@ fn judge_rules(path: &str, rules: &[RuleDraft], findings: &mut Findings) {
         if let Err(found) = draft.build() {
             findings.extend_below(&at, found);
         }
+        findings.extend_below(&at, draft.ignored());
         let name = draft.spec.name.as_str();
         match first.get(name) {
             Some(first) if !name.is_empty() => {
