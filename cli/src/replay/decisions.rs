@@ -59,7 +59,7 @@ fn is_same(target: &Metadata, other: io::Result<Metadata>) -> bool {
 }
 
 impl Decisions {
-    pub(super) fn write(&mut self, line: u64, decision: &Decision<'_>) -> Result<(), Mistake> {
+    pub(super) fn write(&mut self, line: u64, decision: &Decision) -> Result<(), Mistake> {
         let decided = Decided {
             line,
             action: decision.verdict().as_str(),

@@ -54,10 +54,10 @@ impl Simulation {
     pub(super) fn run(
         &self,
         requests: &Requests,
-        each: &mut dyn FnMut(u64, &Decision<'_>) -> Result<(), Mistake>,
+        each: &mut dyn FnMut(u64, &Decision) -> Result<(), Mistake>,
     ) -> Result<(Tally, Aftermath), Mistake> {
         let rules = self.limiter.rules();
-        let mut tally = Tally::new(rules);
+        let mut tally = Tally::new(&rules);
         let bar = progress::bar("deciding", u64::try_from(requests.len()).ok(), progress::REQUESTS);
         for (done, request) in requests.iter().enumerate() {
             if done % STEP == 0 {
@@ -65,7 +65,7 @@ impl Simulation {
             }
             self.clock.set_us(request.at_us);
             let decision = self.limiter.check(&request);
-            tally.add(rules, requests, &request, &decision);
+            tally.add(&rules, requests, &request, &decision);
             each(request.line, &decision)?;
         }
         bar.finish_and_clear();

@@ -32,24 +32,29 @@ impl Verdict {
     }
 }
 
-/// What came of one counting rule.
+/// What came of one counting rule. It knows its rule by place.
 #[derive(Clone, Copy, Debug)]
-pub struct Evaluation<'l> {
-    rule: &'l Rule,
+pub struct Evaluation {
     place: u32,
+    action: Action,
     outcome: Outcome,
     found: Found,
 }
 
-impl<'l> Evaluation<'l> {
-    /// The rule.
-    pub const fn rule(&self) -> &'l Rule {
-        self.rule
+impl Evaluation {
+    /// The rule, one of the `rules` that it was evaluated with.
+    pub fn rule<'r>(&self, rules: &'r Rules) -> &'r Rule {
+        rules.rule(self.place)
     }
 
     /// The rule's place in its limiter.
-    pub fn place(&self) -> usize {
+    pub const fn place(&self) -> usize {
         numbers::offset(self.place)
+    }
+
+    /// What the rule does.
+    pub const fn action(&self) -> Action {
+        self.action
     }
 
     /// What came of it.
@@ -64,7 +69,7 @@ impl<'l> Evaluation<'l> {
 
     /// It is over and refuses.
     pub fn blocks(&self) -> bool {
-        self.is_exceeded() && self.rule.action() == Action::Limit
+        self.is_exceeded() && self.action == Action::Limit
     }
 
     /// Its numbers, worked out now.
@@ -90,12 +95,13 @@ impl<'l> Evaluation<'l> {
     }
 }
 
-/// What a check or a peek answers. Borrows the limiter's rules.
+/// What a check or a peek answers. It knows rules by place; where one is asked for, the rules that it was
+/// decided with are handed in.
 #[derive(Clone, Debug)]
-pub struct Decision<'l> {
-    evaluated: SmallVec<[Evaluation<'l>; 4]>,
-    // The skip rule that ended the chain, and its place.
-    skip: Option<(u32, &'l Rule)>,
+pub struct Decision {
+    evaluated: SmallVec<[Evaluation; 4]>,
+    // The place of the skip rule that ended the chain.
+    skip: Option<u32>,
     verdict: Verdict,
     failed: bool,
     degraded: bool,
@@ -104,7 +110,7 @@ pub struct Decision<'l> {
     blocks: u32,
 }
 
-impl<'l> Decision<'l> {
+impl Decision {
     /// Before anything was looked at: allowed, unmatched. A [`Tally`] fills it in.
     pub fn undecided() -> Self {
         Self {
@@ -155,7 +161,7 @@ impl<'l> Decision<'l> {
 
     /// A warn rule is over.
     pub fn is_warned(&self) -> bool {
-        self.evaluations().iter().any(|e| e.rule.action() == Action::Warn && e.is_exceeded())
+        self.evaluations().iter().any(|e| e.action == Action::Warn && e.is_exceeded())
     }
 
     /// There is no verdict; the action is what `on_error` says.
@@ -170,8 +176,9 @@ impl<'l> Decision<'l> {
 
     /// The reported rule: the first block, else a skip that ended the chain, else the rule of the
     /// most constraining evaluation.
-    pub fn rule(&self) -> Option<&'l Rule> {
-        self.reported().map(Evaluation::rule).or(if self.failed { None } else { self.skipped_by() })
+    pub fn rule<'r>(&self, rules: &'r Rules) -> Option<&'r Rule> {
+        let skip = if self.failed { None } else { self.skip };
+        self.reported().map(|e| e.place).or(skip).map(|place| rules.rule(place))
     }
 
     /// The numbers of the reported rule; absent where a skip is reported, on no match and on failure.
@@ -180,7 +187,7 @@ impl<'l> Decision<'l> {
         self.reported().map(|e| self.info_of(e))
     }
 
-    pub(crate) fn info_of(&self, evaluation: &Evaluation<'l>) -> Info {
+    pub(crate) fn info_of(&self, evaluation: &Evaluation) -> Info {
         let mut info = evaluation.info();
         if self.blocks > 1 && evaluation.blocks() {
             info.retry_after_us = self.longest_wait_us;
@@ -188,7 +195,7 @@ impl<'l> Decision<'l> {
         info
     }
 
-    fn reported(&self) -> Option<&Evaluation<'l>> {
+    fn reported(&self) -> Option<&Evaluation> {
         let evaluations = self.evaluations();
         if self.is_blocked() {
             return evaluations.iter().find(|e| e.blocks());
@@ -197,53 +204,52 @@ impl<'l> Decision<'l> {
     }
 
     /// The most constraining evaluation; set even where a skip is reported.
-    pub fn most_constraining(&self) -> Option<&Evaluation<'l>> {
+    pub fn most_constraining(&self) -> Option<&Evaluation> {
         // `min_by` keeps the first of equals: ties keep rule order.
         self.evaluations().iter().min_by(|a, b| a.constrains(b))
     }
 
     /// Every evaluated counting rule, in order; none on failure.
-    pub fn evaluations(&self) -> &[Evaluation<'l>] {
+    pub fn evaluations(&self) -> &[Evaluation] {
         if self.failed { &[] } else { &self.evaluated }
     }
 
     /// Every rule that was evaluated, also before a failure, for metrics.
-    pub fn counted(&self) -> &[Evaluation<'l>] {
+    pub fn counted(&self) -> &[Evaluation] {
         &self.evaluated
     }
 
-    /// The skip rule that ended the chain.
-    pub fn skipped_by(&self) -> Option<&'l Rule> {
-        self.skip.map(|(_, rule)| rule)
+    /// The place of the skip rule that ended the chain.
+    pub fn skipped_at(&self) -> Option<usize> {
+        self.skip.map(numbers::offset)
     }
 
-    /// That rule's place in its limiter.
-    pub fn skipped_at(&self) -> Option<usize> {
-        self.skip.map(|(place, _)| numbers::offset(place))
+    /// That rule.
+    pub fn skipped_by<'r>(&self, rules: &'r Rules) -> Option<&'r Rule> {
+        self.skip.map(|place| rules.rule(place))
     }
 }
 
 /// The decision of a chain in the making: readings go in, in chain order.
 #[derive(Debug)]
-pub struct Tally<'d, 'l> {
-    rules: &'l Rules,
+pub struct Tally<'d> {
     cost: Cost,
     now_us: u64,
-    decision: &'d mut Decision<'l>,
+    decision: &'d mut Decision,
 }
 
-impl<'d, 'l> Tally<'d, 'l> {
+impl<'d> Tally<'d> {
     /// Fills in `decision`, which is undecided yet. `cost` is what the call is judged by (a peek: 1),
     /// `now_us` the host's clock.
-    pub const fn new(rules: &'l Rules, cost: Cost, now_us: u64, decision: &'d mut Decision<'l>) -> Self {
-        Self { rules, cost, now_us, decision }
+    pub const fn new(cost: Cost, now_us: u64, decision: &'d mut Decision) -> Self {
+        Self { cost, now_us, decision }
     }
 
     /// Takes a step's reading; gives whether the chain stops there.
     pub fn count(&mut self, step: &CountStep, reading: &Reading) -> bool {
         let outcome = reading::outcome(step, reading);
         let found = Found::new(step, reading, self.cost, self.now_us);
-        let evaluation = Evaluation { rule: self.rules.rule(step.rule), place: step.rule, outcome, found };
+        let evaluation = Evaluation { place: step.rule, action: step.action, outcome, found };
         if evaluation.blocks() {
             let own = found.retry_after_us;
             let longest = self.decision.longest_wait_us;
@@ -262,8 +268,8 @@ impl<'d, 'l> Tally<'d, 'l> {
     }
 
     /// The chain ended at the skip rule whose place this is.
-    pub fn skipped(self, rule: u32) {
-        self.decision.skip = Some((rule, self.rules.rule(rule)));
+    pub const fn skipped(self, rule: u32) {
+        self.decision.skip = Some(rule);
     }
 
     /// The chain failed. A block decided before it stands; else `verdict` is what `on_error` says.

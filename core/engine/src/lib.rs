@@ -20,7 +20,7 @@
 //!     ban_left_us: None,
 //! };
 //! let mut decision = Decision::undecided();
-//! let mut tally = Tally::new(&rules, Cost::ONE, 1_700_000_000_000_000, &mut decision);
+//! let mut tally = Tally::new(Cost::ONE, 1_700_000_000_000_000, &mut decision);
 //! assert!(tally.count(step, &reading), "a block stops the chain");
 //! assert!(decision.is_blocked());
 //! assert_eq!(decision.info().expect("a rule matched").retry_after().expect("a wait helps").as_secs(), 42);

@@ -30,16 +30,21 @@ mod callbacks;
 mod circuit;
 mod clearing;
 mod clock;
+mod decision;
 mod exceeded;
 mod fallback;
+mod generation;
+mod held;
 mod keyed;
 mod limiter;
 mod log;
 mod metrics;
 mod panics;
 mod pending;
+mod sample;
 mod store;
 mod stripe;
+mod totals;
 mod warnings;
 
 pub use builder::{BuildError, Builder};
@@ -47,21 +52,23 @@ pub use callbacks::{Callbacks, Context};
 pub use circuit::Circuit;
 pub use clearing::Clearing;
 pub use clock::{Clock, ManualClock, SystemClock};
+pub use decision::{Decision, Evaluations, RuleEvaluation};
 pub use exceeded::Exceeded;
+pub use generation::RulesRef;
 pub use keyed::{
     FixedWindowLimiter, GcraLimiter, GcraWindow, KeyedError, Quota, QuotaError, RateDecision, RateLimiter,
 };
 pub use labkit_ratelimit_engine::{
-    Action, Algorithm, CallableId, Code, Decision, Evaluation, Finding, Findings, HeaderFormat, Headers, Host,
-    HostError, HostNumber, Identifier, Info, MatcherSpec, Mode, NumberSpec, Outcome, OverrideSpec, PatternId, Rule,
-    RuleEvaluation, RuleSpec, Rules, Scalar, Value, Verdict,
+    Action, Algorithm, CallableId, Code, Evaluation, Finding, Findings, HeaderFormat, Headers, Host, HostError,
+    HostNumber, Identifier, Info, MatcherSpec, Mode, NumberSpec, Outcome, OverrideSpec, PatternId, Rule, RuleSpec,
+    Rules, Scalar, Value, Verdict,
 };
 pub use labkit_ratelimit_store::redis::{Call, Fault, Script, Topology};
 pub use labkit_ratelimit_store::{DEFAULT_MAX_KEYS, Evictions, MemoryStore};
 pub use limiter::{CallOptions, Limiter, OnError};
 pub use log::{LogEvent, LogRecorder, Logger, TracingLogger};
-pub use metrics::{Sample, SampleKind};
 pub use pending::{Pending, Planned};
+pub use sample::{Sample, SampleKind};
 /// The version of this library, as a runner and a binding report it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 

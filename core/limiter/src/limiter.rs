@@ -3,19 +3,21 @@
 use crate::builder::Builder;
 use crate::callbacks::{Callbacks, Context};
 use crate::clock::Clock;
+use crate::decision::Decision;
 use crate::exceeded::Exceeded;
 use crate::fallback::Fallback;
+use crate::generation::{Generation, Generations, RulesRef};
 use crate::log::Logger;
-use crate::metrics::{Metrics, Sample};
 use crate::panics::panic_message;
 use crate::pending::{Pending, Planned};
+use crate::sample::Sample;
 use crate::store::{Connection, RedisOptions, Store};
 use labkit_ratelimit_engine::{
-    Cost, CountStep, Decision, End, Facts, Failure, FailureKind, Host, Identifier, Mode, Reading, Rules, Selection,
-    Step, Tally, Verdict,
+    Cost, CountStep, End, Evaluation, Facts, Failure, FailureKind, Findings, Host, Identifier, Mode, Reading, RuleSpec,
+    Rules, Selection, Step, Tally, Verdict,
 };
 use labkit_ratelimit_store::redis::{Call, Fault};
-use labkit_ratelimit_store::{Member, MemoryStore, RuleKeys};
+use labkit_ratelimit_store::{Member, MemoryStore};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -94,20 +96,19 @@ impl<'a> CallOptions<'a> {
     }
 }
 
-/// Decides for one kind of request. Shared by any number of threads; it locks nothing but a shard of
+/// Decides for one kind of request. Shared by any number of threads; a check locks nothing but a shard of
 /// its memory store.
 #[derive(Debug)]
 pub struct Limiter {
     /// Tells this limiter from every other one of the process.
     pub(crate) id: u64,
-    pub(crate) rules: Rules,
-    pub(crate) keys: RuleKeys,
+    name: Box<str>,
+    pub(crate) generations: Generations,
     pub(crate) store: Store,
     callbacks: Callbacks,
     pub(crate) clock: Box<dyn Clock>,
     pub(crate) logger: Box<dyn Logger>,
     pub(crate) on_error: OnError,
-    metrics: Metrics,
     pub(crate) fallback: Fallback,
 }
 
@@ -144,23 +145,34 @@ impl Limiter {
         logger: Box<dyn Logger>,
         on_error: OnError,
     ) -> Self {
-        let keys = match &store {
-            Store::Memory(memory) => RuleKeys::new(memory, &rules),
-            Store::Connected(..) | Store::Planned(_) => RuleKeys::none(),
-        };
         let id = LIMITERS.fetch_add(1, Relaxed);
-        let metrics = Metrics::new(rules.len());
-        Self { id, rules, keys, store, callbacks, clock, logger, on_error, metrics, fallback: Fallback::default() }
+        let name = rules.limiter().into();
+        let generations = Generations::new(Generation::new(id, rules, &store));
+        Self { id, name, generations, store, callbacks, clock, logger, on_error, fallback: Fallback::default() }
     }
 
     /// Its name.
     pub fn name(&self) -> &str {
-        self.rules.limiter()
+        &self.name
     }
 
-    /// Its rules.
-    pub const fn rules(&self) -> &Rules {
-        &self.rules
+    /// The rules in force.
+    pub fn rules(&self) -> RulesRef {
+        self.generations.load().into()
+    }
+
+    /// Replaces all rules, in chain order, while other threads may check: each call is decided by the rules before or
+    /// by those after, never by some of both. Where there is a mistake, everything stays as it was.
+    ///
+    /// A rule keeps its counters and bans by its name, characteristics and algorithm, wherever it stands in the chain.
+    /// Its callables are the limiter's, as before. Calls that were planned are settled by the rules that planned them.
+    ///
+    /// # Errors
+    /// Every mistake in all of them, at paths such as `rules[0].limit`.
+    pub fn replace_rules(&self, specs: &[RuleSpec], evaluation: Evaluation) -> Result<(), Findings> {
+        let rules = Rules::build(&self.name, specs, evaluation)?;
+        self.generations.replace(Generation::new(self.id, rules, &self.store));
+        Ok(())
     }
 
     /// How it meets its Redis, if it has one.
@@ -169,12 +181,12 @@ impl Limiter {
     }
 
     /// Charges a cost of 1 and decides.
-    pub fn check<I: Identifier + ?Sized>(&self, identifier: &I) -> Decision<'_> {
+    pub fn check<I: Identifier + ?Sized>(&self, identifier: &I) -> Decision {
         self.check_with(identifier, CallOptions::default())
     }
 
     /// Charges and decides. Never fails: a check without a verdict answers as `on_error` says.
-    pub fn check_with<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>) -> Decision<'_> {
+    pub fn check_with<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>) -> Decision {
         self.decide(identifier, options, Mode::Check)
     }
 
@@ -186,24 +198,24 @@ impl Limiter {
         &self,
         identifier: &I,
         options: CallOptions<'_>,
-    ) -> Result<Decision<'_>, Box<Exceeded<'_>>> {
+    ) -> Result<Decision, Box<Exceeded>> {
         let decision = self.check_with(identifier, options);
-        if decision.is_blocked() { Err(Box::new(Exceeded::new(self.name(), decision))) } else { Ok(decision) }
+        if decision.is_blocked() { Err(Box::new(Exceeded::new(decision))) } else { Ok(decision) }
     }
 
     /// Decides on the state as it stands, for a call of cost 1, and changes nothing.
-    pub fn peek<I: Identifier + ?Sized>(&self, identifier: &I) -> Decision<'_> {
+    pub fn peek<I: Identifier + ?Sized>(&self, identifier: &I) -> Decision {
         self.peek_with(identifier, CallOptions::default())
     }
 
     /// As [`Limiter::peek`], with a context for callables.
-    pub fn peek_with<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>) -> Decision<'_> {
+    pub fn peek_with<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>) -> Decision {
         self.decide(identifier, options, Mode::Peek)
     }
 
     /// Counters and gauges, as they stand.
     pub fn metrics(&self) -> Vec<Sample> {
-        self.metrics.samples(&self.rules)
+        self.generations.samples()
     }
 
     /// Closes the circuit of its Redis, as an operator may after mending it.
@@ -213,21 +225,21 @@ impl Limiter {
         }
     }
 
-    fn decide<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>, mode: Mode) -> Decision<'_> {
+    fn decide<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>, mode: Mode) -> Decision {
         match &self.store {
             Store::Memory(memory) => self.decide_in_memory(memory, identifier, options, mode),
             Store::Connected(..) | Store::Planned(_) => self.wait(self.plan(identifier, options, mode)),
         }
     }
 
-    fn wait<'l>(&'l self, mut planned: Planned<'l>) -> Decision<'l> {
+    fn wait(&self, mut planned: Planned) -> Decision {
         loop {
             match planned {
                 Planned::Done(decision) => return decision,
                 Planned::Call(pending) => {
                     let Store::Connected(connection, _) = &self.store else {
                         return self.decide_unrun(
-                            &pending,
+                            pending,
                             "this limiter's host runs its calls: use plan and settle, or build it with a connection",
                         );
                     };
@@ -240,34 +252,36 @@ impl Limiter {
 
     /// Plans a check or a peek. On the memory store it is decided at once; on a Redis the host runs the
     /// pending call on its own connection and hands the reply to [`Limiter::settle`].
-    pub fn plan<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>, mode: Mode) -> Planned<'_> {
+    pub fn plan<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>, mode: Mode) -> Planned {
         let Some(redis) = self.redis() else { return Planned::Done(self.decide(identifier, options, mode)) };
+        let held = self.generations.load();
         let mut prepared = Prepared::default();
-        if let Err(failure) = self.prepare(identifier, options, mode, &mut prepared) {
-            let mut decision = Decision::undecided();
+        if let Err(failure) = self.prepare(&held.rules, identifier, options, mode, &mut prepared) {
+            let mut decision = Decision::undecided(held);
             self.fail_before(failure, mode, &|| names_of(identifier), &mut decision);
             return Planned::Done(decision);
         }
         let Prepared { facts, cost, mut selection } = prepared;
-        self.rules.own(&mut selection);
-        self.start(Pending::new(self, selection, &facts, cost, mode, redis, names_of(identifier)), redis)
+        held.rules.own(&mut selection);
+        self.start(Pending::new(self.id, held, selection, &facts, cost, mode, redis, names_of(identifier)), redis)
     }
 
     fn prepare<'i, I: Identifier + ?Sized>(
         &self,
+        rules: &Rules,
         identifier: &'i I,
         options: CallOptions<'_>,
         mode: Mode,
         prepared: &mut Prepared<'i>,
     ) -> Result<(), Failure> {
-        self.rules.facts_into(identifier, &mut prepared.facts)?;
+        rules.facts_into(identifier, &mut prepared.facts)?;
         if let (Mode::Check, Some(cost)) = (mode, options.cost) {
             prepared.cost =
                 Cost::new(cost).map_err(|bad| Failure::new(FailureKind::BadCost, "BadCost", bad.to_string()))?;
         }
         let own = self.callbacks.host(options.context);
         let host = options.host.unwrap_or(&own);
-        self.rules.select_into(&prepared.facts, mode, host, &mut prepared.selection);
+        rules.select_into(&prepared.facts, mode, host, &mut prepared.selection);
         Ok(())
     }
 
@@ -277,19 +291,19 @@ impl Limiter {
         identifier: &I,
         options: CallOptions<'_>,
         mode: Mode,
-    ) -> Decision<'_> {
+    ) -> Decision {
         let names = || names_of(identifier);
         // Both are filled in where they stand: they are large, and moving them about is not free.
         let mut prepared = Prepared::default();
-        let mut decision = Decision::undecided();
-        if let Err(failure) = self.prepare(identifier, options, mode, &mut prepared) {
+        let mut decision = Decision::undecided(self.generations.load());
+        if let Err(failure) = self.prepare(&decision.held.rules, identifier, options, mode, &mut prepared) {
             self.fail_before(failure, mode, &names, &mut decision);
         } else {
             let Prepared { facts, cost, selection } = &prepared;
             let now_us = self.clock.now_us();
             let walk = Walk { selection, cost: *cost, mode, names: &names, now_us, locally: false };
-            self.walk(&walk, &mut decision, |_, step| {
-                let key = self.keys.key(&self.rules, step.rule, facts);
+            self.walk(&walk, &mut decision, |generation, _, step| {
+                let key = generation.keys.key(&generation.rules, step.rule, facts);
                 let member = step.counted().and_then(|slot| Member::of(&facts[slot]));
                 Ok(memory.run(key, step, member.as_ref(), *cost, mode, now_us))
             });
@@ -299,28 +313,31 @@ impl Limiter {
 
     /// Walks along the chain. `read` gives the reading of a counting step, the n-th of them, or the
     /// failure that ends the chain there.
-    pub(crate) fn walk<'l>(
-        &'l self,
+    pub(crate) fn walk(
+        &self,
         walk: &Walk<'_>,
-        decision: &mut Decision<'l>,
-        mut read: impl FnMut(usize, &CountStep) -> Result<Reading, Failure>,
+        decision: &mut Decision,
+        mut read: impl FnMut(&Generation, usize, &CountStep) -> Result<Reading, Failure>,
     ) {
-        let mut tally = Tally::new(&self.rules, Rules::judged_cost(walk.mode, walk.cost), walk.now_us, decision);
+        let Decision { held, decided } = &mut *decision;
+        let generation: &Generation = held;
+        let rules = &generation.rules;
+        let mut tally = Tally::new(Rules::judged_cost(walk.mode, walk.cost), walk.now_us, decided);
         let mut counted = 0;
         for step in &walk.selection.steps {
             match step {
                 Step::MissingDistinct { rule } => {
                     tally.missing_distinct();
-                    self.warn_missing_distinct(*rule, walk.names);
+                    self.warn_missing_distinct(rules.rule(*rule), walk.names);
                 }
                 Step::Count(_) | Step::Fixed { .. } => {
-                    let Some(step) = self.counting_step(step) else { continue };
-                    match read(counted, step) {
-                        Ok(reading) if tally.count(step, &reading) => return self.report(walk, decision),
+                    let Some(step) = counting_step(rules, step) else { continue };
+                    match read(generation, counted, step) {
+                        Ok(reading) if tally.count(step, &reading) => return Self::report(walk, decision),
                         Ok(_) => {}
                         Err(failure) => {
-                            self.fail(tally, &failure, walk);
-                            return self.report(walk, decision);
+                            self.fail(rules, tally, &failure, walk);
+                            return Self::report(walk, decision);
                         }
                     }
                     counted += 1;
@@ -330,47 +347,48 @@ impl Limiter {
         match &walk.selection.end {
             End::Open => {}
             End::Skip(rule) => tally.skipped(*rule),
-            End::Failed(failure) => self.fail(tally, failure, walk),
+            End::Failed(failure) => self.fail(rules, tally, failure, walk),
         }
-        self.report(walk, decision);
+        Self::report(walk, decision);
     }
 
-    fn counting_step<'s>(&'s self, step: &'s Step) -> Option<&'s CountStep> {
-        match step {
-            Step::Count(step) => Some(step),
-            Step::Fixed { rule } => self.rules.fixed(*rule),
-            Step::MissingDistinct { .. } => None,
-        }
-    }
-
-    fn fail(&self, tally: Tally<'_, '_>, failure: &Failure, walk: &Walk<'_>) {
-        self.warn_failure(failure, walk.names);
+    fn fail(&self, rules: &Rules, tally: Tally<'_>, failure: &Failure, walk: &Walk<'_>) {
+        self.warn_failure(failure, failure.rule.map(|rule| rules.rule(rule)), walk.names);
         tally.failed(self.on_error.verdict());
     }
 
     /// No rule was looked at.
-    pub(crate) fn fail_before<'l>(
-        &'l self,
+    pub(crate) fn fail_before(
+        &self,
         failure: Failure,
         mode: Mode,
         names: &dyn Fn() -> Vec<String>,
-        decision: &mut Decision<'l>,
+        decision: &mut Decision,
     ) {
         let selection = Selection { end: End::Failed(failure), ..Selection::default() };
         let now_us = self.clock.now_us();
         let walk = Walk { selection: &selection, cost: Cost::ONE, mode, names, now_us, locally: false };
-        self.walk(&walk, decision, |_, _| Err(Failure::new(FailureKind::Internal, "Internal", "no step")));
+        self.walk(&walk, decision, |_, _, _| Err(Failure::new(FailureKind::Internal, "Internal", "no step")));
     }
 
     /// Counts the decision.
-    fn report(&self, walk: &Walk<'_>, decision: &mut Decision<'_>) {
-        if walk.locally && !decision.is_error() {
-            decision.degrade();
+    fn report(walk: &Walk<'_>, decision: &mut Decision) {
+        let Decision { held, decided } = decision;
+        if walk.locally && !decided.is_error() {
+            decided.degrade();
         }
         match walk.mode {
-            Mode::Check => self.metrics.checked(decision),
-            Mode::Peek => self.metrics.peeked(decision),
+            Mode::Check => held.metrics.checked(decided),
+            Mode::Peek => held.metrics.peeked(decided),
         }
+    }
+}
+
+fn counting_step<'s>(rules: &'s Rules, step: &'s Step) -> Option<&'s CountStep> {
+    match step {
+        Step::Count(step) => Some(step),
+        Step::Fixed { rule } => rules.fixed(*rule),
+        Step::MissingDistinct { .. } => None,
     }
 }
 
