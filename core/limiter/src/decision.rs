@@ -15,9 +15,9 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Before anything was looked at.
-    pub(crate) fn undecided(held: Held) -> Self {
-        Self { held, decided: engine::Decision::undecided() }
+    /// Before anything was looked at, with rules still to be put in.
+    pub(crate) fn undecided() -> Self {
+        Self { held: Held::NONE, decided: engine::Decision::undecided() }
     }
 
     /// The rules that it was decided with.

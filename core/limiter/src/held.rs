@@ -26,6 +26,9 @@ fn place(limiter: u64) -> usize {
 }
 
 impl Held {
+    /// No generation yet.
+    pub(crate) const NONE: Self = Self(None);
+
     /// The reference to the generation in force of `limiter` that this thread kept.
     pub(crate) fn kept(limiter: u64) -> Option<Self> {
         let kept = OWN.try_with(|own| own[place(limiter)].take()).ok().flatten()?;

@@ -257,8 +257,9 @@ impl Limiter {
         let held = self.generations.load();
         let mut prepared = Prepared::default();
         if let Err(failure) = self.prepare(&held.rules, identifier, options, mode, &mut prepared) {
-            let mut decision = Decision::undecided(held);
-            self.fail_before(failure, mode, &|| names_of(identifier), &mut decision);
+            let mut decision = Decision::undecided();
+            self.fail_before(&held, failure, mode, &|| names_of(identifier), &mut decision);
+            decision.held = held;
             return Planned::Done(decision);
         }
         let Prepared { facts, cost, mut selection } = prepared;
@@ -295,19 +296,21 @@ impl Limiter {
         let names = || names_of(identifier);
         // Both are filled in where they stand: they are large, and moving them about is not free.
         let mut prepared = Prepared::default();
-        let mut decision = Decision::undecided(self.generations.load());
-        if let Err(failure) = self.prepare(&decision.held.rules, identifier, options, mode, &mut prepared) {
-            self.fail_before(failure, mode, &names, &mut decision);
+        let mut decision = Decision::undecided();
+        let held = self.generations.load();
+        if let Err(failure) = self.prepare(&held.rules, identifier, options, mode, &mut prepared) {
+            self.fail_before(&held, failure, mode, &names, &mut decision);
         } else {
             let Prepared { facts, cost, selection } = &prepared;
             let now_us = self.clock.now_us();
             let walk = Walk { selection, cost: *cost, mode, names: &names, now_us, locally: false };
-            self.walk(&walk, &mut decision, |generation, _, step| {
-                let key = generation.keys.key(&generation.rules, step.rule, facts);
+            self.walk(&held, &walk, &mut decision, |_, step| {
+                let key = held.keys.key(&held.rules, step.rule, facts);
                 let member = step.counted().and_then(|slot| Member::of(&facts[slot]));
                 Ok(memory.run(key, step, member.as_ref(), *cost, mode, now_us))
             });
         }
+        decision.held = held;
         decision
     }
 
@@ -315,14 +318,13 @@ impl Limiter {
     /// failure that ends the chain there.
     pub(crate) fn walk(
         &self,
+        generation: &Generation,
         walk: &Walk<'_>,
         decision: &mut Decision,
-        mut read: impl FnMut(&Generation, usize, &CountStep) -> Result<Reading, Failure>,
+        mut read: impl FnMut(usize, &CountStep) -> Result<Reading, Failure>,
     ) {
-        let Decision { held, decided } = &mut *decision;
-        let generation: &Generation = held;
         let rules = &generation.rules;
-        let mut tally = Tally::new(Rules::judged_cost(walk.mode, walk.cost), walk.now_us, decided);
+        let mut tally = Tally::new(Rules::judged_cost(walk.mode, walk.cost), walk.now_us, &mut decision.decided);
         let mut counted = 0;
         for step in &walk.selection.steps {
             match step {
@@ -332,12 +334,12 @@ impl Limiter {
                 }
                 Step::Count(_) | Step::Fixed { .. } => {
                     let Some(step) = counting_step(rules, step) else { continue };
-                    match read(generation, counted, step) {
-                        Ok(reading) if tally.count(step, &reading) => return Self::report(walk, decision),
+                    match read(counted, step) {
+                        Ok(reading) if tally.count(step, &reading) => return Self::report(generation, walk, decision),
                         Ok(_) => {}
                         Err(failure) => {
                             self.fail(rules, tally, &failure, walk);
-                            return Self::report(walk, decision);
+                            return Self::report(generation, walk, decision);
                         }
                     }
                     counted += 1;
@@ -349,7 +351,7 @@ impl Limiter {
             End::Skip(rule) => tally.skipped(*rule),
             End::Failed(failure) => self.fail(rules, tally, failure, walk),
         }
-        Self::report(walk, decision);
+        Self::report(generation, walk, decision);
     }
 
     fn fail(&self, rules: &Rules, tally: Tally<'_>, failure: &Failure, walk: &Walk<'_>) {
@@ -360,6 +362,7 @@ impl Limiter {
     /// No rule was looked at.
     pub(crate) fn fail_before(
         &self,
+        generation: &Generation,
         failure: Failure,
         mode: Mode,
         names: &dyn Fn() -> Vec<String>,
@@ -368,18 +371,17 @@ impl Limiter {
         let selection = Selection { end: End::Failed(failure), ..Selection::default() };
         let now_us = self.clock.now_us();
         let walk = Walk { selection: &selection, cost: Cost::ONE, mode, names, now_us, locally: false };
-        self.walk(&walk, decision, |_, _, _| Err(Failure::new(FailureKind::Internal, "Internal", "no step")));
+        self.walk(generation, &walk, decision, |_, _| Err(Failure::new(FailureKind::Internal, "Internal", "no step")));
     }
 
     /// Counts the decision.
-    fn report(walk: &Walk<'_>, decision: &mut Decision) {
-        let Decision { held, decided } = decision;
+    fn report(generation: &Generation, walk: &Walk<'_>, Decision { decided, .. }: &mut Decision) {
         if walk.locally && !decided.is_error() {
             decided.degrade();
         }
         match walk.mode {
-            Mode::Check => held.metrics.checked(decided),
-            Mode::Peek => held.metrics.peeked(decided),
+            Mode::Check => generation.metrics.checked(decided),
+            Mode::Peek => generation.metrics.peeked(decided),
         }
     }
 }

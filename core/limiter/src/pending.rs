@@ -144,9 +144,11 @@ impl Limiter {
     /// A call that another limiter planned is a failure here, and counts nowhere.
     pub fn settle(&self, mut pending: Pending, reply: Result<impl AsRef<[u8]>, Fault>) -> Planned {
         if pending.limiter != self.id {
-            let mut decision = Decision::undecided(self.generations.load());
+            let mut decision = Decision::undecided();
             let failure = Failure::new(FailureKind::Internal, "WrongLimiter", "another limiter planned this call");
-            self.fail_before(failure, pending.mode, &|| pending.names.clone(), &mut decision);
+            let held = self.generations.load();
+            self.fail_before(&held, failure, pending.mode, &|| pending.names.clone(), &mut decision);
+            decision.held = held;
             return Planned::Done(decision);
         }
         let taken = reply.and_then(|reply| pending.take(reply.as_ref()));
@@ -184,14 +186,14 @@ impl Limiter {
         let names = || names.clone();
         let now_us = self.clock.now_us();
         let walk = Walk { selection: &selection, cost, mode, names: &names, now_us, locally: false };
-        let mut decision = Decision::undecided(held);
+        let mut decision = Decision::undecided();
         match failure {
             Some(failure) if failure.is_of_store() && self.on_error == OnError::Local => {
-                let rule = failure.rule.map(|rule| decision.rules().rule(rule));
+                let rule = failure.rule.map(|rule| held.rules.rule(rule));
                 self.warn_failure(&failure, rule, &names);
                 let memory = self.fallback.store();
                 // What the store said before it failed stands; the rest is counted here.
-                self.walk(&Walk { locally: true, ..walk }, &mut decision, |_, n, step| {
+                self.walk(&held, &Walk { locally: true, ..walk }, &mut decision, |n, step| {
                     if let Some(StepReply::Ran(reading)) = replies.get(n) {
                         return Ok(*reading);
                     }
@@ -200,7 +202,7 @@ impl Limiter {
                     Ok(memory.run(key, step, target.member.as_ref(), cost, mode, now_us))
                 });
             }
-            failure => self.walk(&walk, &mut decision, |_, n, _| match (replies.get(n), &failure) {
+            failure => self.walk(&held, &walk, &mut decision, |n, _| match (replies.get(n), &failure) {
                 (Some(StepReply::Ran(reading)), _) => Ok(*reading),
                 (_, Some(failure)) => Err(failure.clone()),
                 (_, None) => {
@@ -208,6 +210,7 @@ impl Limiter {
                 }
             }),
         }
+        decision.held = held;
         decision
     }
 
