@@ -1,10 +1,12 @@
 //! The HTTP fields of a decision (semantics section 12).
 
-use crate::decision::{Decision, Evaluation};
+use crate::decision::Decision;
+use crate::evaluation::Evaluation;
 use crate::numbers;
 use crate::reading::Info;
 use crate::rule_spec::Action;
 use crate::rules::Rules;
+use std::ops::Deref;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// Which fields are sent.
@@ -24,27 +26,27 @@ const MICROS: u64 = 1_000_000;
 /// The last second that an HTTP date can write: a key that somebody else gave a longer life ends here.
 const LAST_SECOND: u64 = 253_402_300_799;
 
-impl Decision {
+impl<R: Deref<Target = Rules>> Decision<R> {
     /// The fields of the most constraining evaluation whose rule is not a `log` rule; none for
-    /// unmatched and failed decisions, nor where a skip is reported. `rules` are those that it was decided with.
-    pub fn headers(&self, rules: &Rules, format: HeaderFormat) -> Headers {
+    /// unmatched and failed decisions, nor where a skip is reported.
+    pub fn headers(&self, format: HeaderFormat) -> Headers {
         if self.is_skipped() && !self.is_blocked() {
             return Headers::new();
         }
         let visible = self.evaluations().iter().filter(|e| e.action() != Action::Log);
-        visible.min_by(|a, b| a.constrains(b)).map_or_else(Headers::new, |e| fields(e, rules, &self.info_of(e), format))
+        visible.min_by(|a, b| a.constrains(b)).map_or_else(Headers::new, |e| fields(&e, &self.info_of(&e), format))
     }
 }
 
-impl Evaluation {
-    /// The fields of this evaluation, a `log` rule's too. `rules` are those that it was evaluated with.
-    pub fn headers(&self, rules: &Rules, format: HeaderFormat) -> Headers {
-        fields(self, rules, &self.info(), format)
+impl Evaluation<'_> {
+    /// The fields of this evaluation, a `log` rule's too.
+    pub fn headers(&self, format: HeaderFormat) -> Headers {
+        fields(self, &self.info(), format)
     }
 }
 
-fn fields(evaluation: &Evaluation, rules: &Rules, info: &Info, format: HeaderFormat) -> Headers {
-    let name = evaluation.rule(rules).name();
+fn fields(evaluation: &Evaluation<'_>, info: &Info, format: HeaderFormat) -> Headers {
+    let name = evaluation.rule().name();
     let mut headers = match format {
         HeaderFormat::Gitlab => vec![
             ("RateLimit-Name", name.to_owned()),

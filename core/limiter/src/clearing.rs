@@ -1,5 +1,6 @@
 //! Clearing an identifier: counters and bans of every rule but the skips.
 
+use crate::generation::{Generation, RulesRef};
 use crate::limiter::{Limiter, names_of, run};
 use crate::store::{DEFAULT_DEADLINE, Store};
 use labkit_ratelimit_engine::{Failure, FailureKind, Identifier, Value};
@@ -56,17 +57,30 @@ impl Limiter {
 
     /// Plans a clear; on the memory store it is done at once.
     pub fn plan_clear<I: Identifier + ?Sized>(&self, identifier: &I) -> Clearing {
-        let held = self.generations.load();
+        self.plan_clear_held(&self.generations.load(), identifier)
+    }
+
+    /// As [`Limiter::plan_clear`], by rules that [`Limiter::rules`] gave: see [`Limiter::plan_by`]. By another
+    /// limiter's rules it clears nothing, and logs.
+    pub fn plan_clear_by<I: Identifier + ?Sized>(&self, rules: RulesRef, identifier: &I) -> Clearing {
+        match self.own(rules) {
+            Ok(held) => self.plan_clear_held(&held, identifier),
+            Err(failure) => {
+                self.warn_failure(&failure, None, &|| names_of(identifier));
+                self.clearing(names_of(identifier))
+            }
+        }
+    }
+
+    fn clearing(&self, names: Vec<String>) -> Clearing {
+        let deadline = self.redis().map_or(DEFAULT_DEADLINE, |redis| redis.deadline);
+        Clearing { calls: Vec::new(), at: 0, deleted: 0, deadline, names, store_failed: false }
+    }
+
+    fn plan_clear_held<I: Identifier + ?Sized>(&self, held: &Generation, identifier: &I) -> Clearing {
         let rules = &held.rules;
         let (facts, failure) = rules.facts_of_all(identifier);
-        let mut clearing = Clearing {
-            calls: Vec::new(),
-            at: 0,
-            deleted: 0,
-            deadline: self.redis().map_or(DEFAULT_DEADLINE, |redis| redis.deadline),
-            names: names_of(identifier),
-            store_failed: false,
-        };
+        let mut clearing = self.clearing(names_of(identifier));
         if let Some(failure) = failure {
             self.warn_failure(&failure, None, &|| clearing.names.clone());
         }

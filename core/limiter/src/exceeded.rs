@@ -1,6 +1,6 @@
 //! A block as an error.
 
-use crate::decision::Decision;
+use crate::generation::Decision;
 use std::fmt;
 
 /// The error of [`crate::Limiter::enforce`]: the decision that blocks.

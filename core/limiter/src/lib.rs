@@ -30,7 +30,6 @@ mod callbacks;
 mod circuit;
 mod clearing;
 mod clock;
-mod decision;
 mod exceeded;
 mod fallback;
 mod generation;
@@ -45,6 +44,7 @@ mod sample;
 mod store;
 mod stripe;
 mod totals;
+mod walk;
 mod warnings;
 
 pub use builder::{BuildError, Builder};
@@ -52,16 +52,15 @@ pub use callbacks::{Callbacks, Context};
 pub use circuit::Circuit;
 pub use clearing::Clearing;
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use decision::{Decision, Evaluations, RuleEvaluation};
 pub use exceeded::Exceeded;
-pub use generation::RulesRef;
+pub use generation::{Decision, RulesRef};
 pub use keyed::{
     FixedWindowLimiter, GcraLimiter, GcraWindow, KeyedError, Quota, QuotaError, RateDecision, RateLimiter,
 };
 pub use labkit_ratelimit_engine::{
-    Action, Algorithm, CallableId, Code, Evaluation, Finding, Findings, HeaderFormat, Headers, Host, HostError,
-    HostNumber, Identifier, Info, MatcherSpec, Mode, NumberSpec, Outcome, OverrideSpec, PatternId, Rule, RuleSpec,
-    Rules, Scalar, Value, Verdict,
+    Action, Algorithm, CallableId, Code, Evaluated, Evaluation, Evaluations, Finding, Findings, HeaderFormat, Headers,
+    Host, HostError, HostNumber, Identifier, Info, MatcherSpec, Mode, NumberSpec, Outcome, OverrideSpec, PatternId,
+    Rule, RuleSpec, Rules, Scalar, Value, Verdict,
 };
 pub use labkit_ratelimit_store::redis::{Call, Fault, Script, Topology};
 pub use labkit_ratelimit_store::{DEFAULT_MAX_KEYS, Evictions, MemoryStore};

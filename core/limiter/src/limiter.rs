@@ -3,18 +3,19 @@
 use crate::builder::Builder;
 use crate::callbacks::{Callbacks, Context};
 use crate::clock::Clock;
-use crate::decision::Decision;
 use crate::exceeded::Exceeded;
 use crate::fallback::Fallback;
-use crate::generation::{Generation, Generations, RulesRef};
+use crate::generation::{Decision, Generation, Generations, RulesRef, undecided};
+use crate::held::Held;
 use crate::log::Logger;
 use crate::panics::panic_message;
 use crate::pending::{Pending, Planned};
 use crate::sample::Sample;
 use crate::store::{Connection, RedisOptions, Store};
+use crate::walk::{Walk, conclude};
 use labkit_ratelimit_engine::{
-    Cost, CountStep, End, Evaluation, Facts, Failure, FailureKind, Findings, Host, Identifier, Mode, Reading, RuleSpec,
-    Rules, Selection, Step, Tally, Verdict,
+    Cost, Evaluation, Facts, Failure, FailureKind, Findings, Host, Identifier, Mode, RuleSpec, Rules, Selection,
+    Verdict,
 };
 use labkit_ratelimit_store::redis::{Call, Fault};
 use labkit_ratelimit_store::{Member, MemoryStore};
@@ -56,7 +57,7 @@ impl OnError {
         Self::ALL.into_iter().find(|policy| policy.as_str() == text)
     }
 
-    const fn verdict(self) -> Verdict {
+    pub(crate) const fn verdict(self) -> Verdict {
         match self {
             Self::Block => Verdict::Block,
             Self::Allow | Self::Local => Verdict::Allow,
@@ -120,17 +121,6 @@ struct Prepared<'i> {
     selection: Selection,
 }
 
-/// A walk along a chain.
-pub(crate) struct Walk<'a> {
-    pub(crate) selection: &'a Selection,
-    pub(crate) cost: Cost,
-    pub(crate) mode: Mode,
-    pub(crate) names: &'a dyn Fn() -> Vec<String>,
-    pub(crate) now_us: u64,
-    /// Counted in the store's place.
-    pub(crate) locally: bool,
-}
-
 impl Limiter {
     /// Starts building a limiter called `name`.
     pub fn builder(name: impl Into<String>) -> Builder {
@@ -187,7 +177,7 @@ impl Limiter {
 
     /// Charges and decides. Never fails: a check without a verdict answers as `on_error` says.
     pub fn check_with<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>) -> Decision {
-        self.decide(identifier, options, Mode::Check)
+        self.decide(self.generations.load(), identifier, options, Mode::Check)
     }
 
     /// As [`Limiter::check_with`], but a block is an error that carries the decision.
@@ -210,7 +200,7 @@ impl Limiter {
 
     /// As [`Limiter::peek`], with a context for callables.
     pub fn peek_with<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>) -> Decision {
-        self.decide(identifier, options, Mode::Peek)
+        self.decide(self.generations.load(), identifier, options, Mode::Peek)
     }
 
     /// Counters and gauges, as they stand.
@@ -225,10 +215,18 @@ impl Limiter {
         }
     }
 
-    fn decide<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>, mode: Mode) -> Decision {
+    fn decide<I: Identifier + ?Sized>(
+        &self,
+        held: Held,
+        identifier: &I,
+        options: CallOptions<'_>,
+        mode: Mode,
+    ) -> Decision {
         match &self.store {
-            Store::Memory(memory) => self.decide_in_memory(memory, identifier, options, mode),
-            Store::Connected(..) | Store::Planned(_) => self.wait(self.plan(identifier, options, mode)),
+            Store::Memory(memory) => self.decide_in_memory(memory, held, identifier, options, mode),
+            Store::Connected(_, redis) | Store::Planned(redis) => {
+                self.wait(self.plan_on(redis, held, identifier, options, mode))
+            }
         }
     }
 
@@ -253,18 +251,64 @@ impl Limiter {
     /// Plans a check or a peek. On the memory store it is decided at once; on a Redis the host runs the
     /// pending call on its own connection and hands the reply to [`Limiter::settle`].
     pub fn plan<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>, mode: Mode) -> Planned {
-        let Some(redis) = self.redis() else { return Planned::Done(self.decide(identifier, options, mode)) };
-        let held = self.generations.load();
+        self.plan_held(self.generations.load(), identifier, options, mode)
+    }
+
+    /// As [`Limiter::plan`], by rules that [`Limiter::rules`] gave, whether they are in force still or not: for hosts
+    /// that look up the properties of an identifier beforehand, and go by their places. By another limiter's rules it
+    /// fails.
+    pub fn plan_by<I: Identifier + ?Sized>(
+        &self,
+        rules: RulesRef,
+        identifier: &I,
+        options: CallOptions<'_>,
+        mode: Mode,
+    ) -> Planned {
+        match self.own(rules) {
+            Ok(held) => self.plan_held(held, identifier, options, mode),
+            Err(failure) => Planned::Done(self.decide_failed(failure, mode, &|| names_of(identifier))),
+        }
+    }
+
+    /// The generation of `rules`, if it is of this limiter.
+    pub(crate) fn own(&self, rules: RulesRef) -> Result<Held, Failure> {
+        let held = Held::from(rules);
+        if held.limiter == self.id {
+            return Ok(held);
+        }
+        Err(Failure::new(FailureKind::Internal, "WrongLimiter", "these are the rules of another limiter"))
+    }
+
+    fn plan_held<I: Identifier + ?Sized>(
+        &self,
+        held: Held,
+        identifier: &I,
+        options: CallOptions<'_>,
+        mode: Mode,
+    ) -> Planned {
+        match self.redis() {
+            None => Planned::Done(self.decide(held, identifier, options, mode)),
+            Some(redis) => self.plan_on(redis, held, identifier, options, mode),
+        }
+    }
+
+    fn plan_on<I: Identifier + ?Sized>(
+        &self,
+        redis: &RedisOptions,
+        held: Held,
+        identifier: &I,
+        options: CallOptions<'_>,
+        mode: Mode,
+    ) -> Planned {
         let mut prepared = Prepared::default();
         if let Err(failure) = self.prepare(&held.rules, identifier, options, mode, &mut prepared) {
-            let mut decision = Decision::undecided();
-            self.fail_before(&held, failure, mode, &|| names_of(identifier), &mut decision);
-            decision.held = held;
+            let mut decision = undecided();
+            self.fail_before(held, failure, mode, &|| names_of(identifier), &mut decision);
             return Planned::Done(decision);
         }
         let Prepared { facts, cost, mut selection } = prepared;
         held.rules.own(&mut selection);
-        self.start(Pending::new(self.id, held, selection, &facts, cost, mode, redis, names_of(identifier)), redis)
+        self.start(Pending::new(held, selection, &facts, cost, mode, redis, names_of(identifier)), redis)
     }
 
     fn prepare<'i, I: Identifier + ?Sized>(
@@ -289,6 +333,7 @@ impl Limiter {
     fn decide_in_memory<I: Identifier + ?Sized>(
         &self,
         memory: &MemoryStore,
+        held: Held,
         identifier: &I,
         options: CallOptions<'_>,
         mode: Mode,
@@ -296,101 +341,21 @@ impl Limiter {
         let names = || names_of(identifier);
         // Both are filled in where they stand: they are large, and moving them about is not free.
         let mut prepared = Prepared::default();
-        let mut decision = Decision::undecided();
-        let held = self.generations.load();
+        let mut decision = undecided();
         if let Err(failure) = self.prepare(&held.rules, identifier, options, mode, &mut prepared) {
-            self.fail_before(&held, failure, mode, &names, &mut decision);
+            self.fail_before(held, failure, mode, &names, &mut decision);
         } else {
             let Prepared { facts, cost, selection } = &prepared;
             let now_us = self.clock.now_us();
             let walk = Walk { selection, cost: *cost, mode, names: &names, now_us, locally: false };
-            self.walk(&held, &walk, &mut decision, |_, step| {
+            self.walk(&held.rules, &walk, &mut decision, |_, step| {
                 let key = held.keys.key(&held.rules, step.rule, facts);
                 let member = step.counted().and_then(|slot| Member::of(&facts[slot]));
                 Ok(memory.run(key, step, member.as_ref(), *cost, mode, now_us))
             });
+            conclude(held, &walk, &mut decision);
         }
-        decision.held = held;
         decision
-    }
-
-    /// Walks along the chain. `read` gives the reading of a counting step, the n-th of them, or the
-    /// failure that ends the chain there.
-    pub(crate) fn walk(
-        &self,
-        generation: &Generation,
-        walk: &Walk<'_>,
-        decision: &mut Decision,
-        mut read: impl FnMut(usize, &CountStep) -> Result<Reading, Failure>,
-    ) {
-        let rules = &generation.rules;
-        let mut tally = Tally::new(Rules::judged_cost(walk.mode, walk.cost), walk.now_us, &mut decision.decided);
-        let mut counted = 0;
-        for step in &walk.selection.steps {
-            match step {
-                Step::MissingDistinct { rule } => {
-                    tally.missing_distinct();
-                    self.warn_missing_distinct(rules.rule(*rule), walk.names);
-                }
-                Step::Count(_) | Step::Fixed { .. } => {
-                    let Some(step) = counting_step(rules, step) else { continue };
-                    match read(counted, step) {
-                        Ok(reading) if tally.count(step, &reading) => return Self::report(generation, walk, decision),
-                        Ok(_) => {}
-                        Err(failure) => {
-                            self.fail(rules, tally, &failure, walk);
-                            return Self::report(generation, walk, decision);
-                        }
-                    }
-                    counted += 1;
-                }
-            }
-        }
-        match &walk.selection.end {
-            End::Open => {}
-            End::Skip(rule) => tally.skipped(*rule),
-            End::Failed(failure) => self.fail(rules, tally, failure, walk),
-        }
-        Self::report(generation, walk, decision);
-    }
-
-    fn fail(&self, rules: &Rules, tally: Tally<'_>, failure: &Failure, walk: &Walk<'_>) {
-        self.warn_failure(failure, failure.rule.map(|rule| rules.rule(rule)), walk.names);
-        tally.failed(self.on_error.verdict());
-    }
-
-    /// No rule was looked at.
-    pub(crate) fn fail_before(
-        &self,
-        generation: &Generation,
-        failure: Failure,
-        mode: Mode,
-        names: &dyn Fn() -> Vec<String>,
-        decision: &mut Decision,
-    ) {
-        let selection = Selection { end: End::Failed(failure), ..Selection::default() };
-        let now_us = self.clock.now_us();
-        let walk = Walk { selection: &selection, cost: Cost::ONE, mode, names, now_us, locally: false };
-        self.walk(generation, &walk, decision, |_, _| Err(Failure::new(FailureKind::Internal, "Internal", "no step")));
-    }
-
-    /// Counts the decision.
-    fn report(generation: &Generation, walk: &Walk<'_>, Decision { decided, .. }: &mut Decision) {
-        if walk.locally && !decided.is_error() {
-            decided.degrade();
-        }
-        match walk.mode {
-            Mode::Check => generation.metrics.checked(decided),
-            Mode::Peek => generation.metrics.peeked(decided),
-        }
-    }
-}
-
-fn counting_step<'s>(rules: &'s Rules, step: &'s Step) -> Option<&'s CountStep> {
-    match step {
-        Step::Count(step) => Some(step),
-        Step::Fixed { rule } => rules.fixed(*rule),
-        Step::MissingDistinct { .. } => None,
     }
 }
 

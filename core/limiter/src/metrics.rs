@@ -1,9 +1,9 @@
 //! Counters and gauges of one generation of rules (semantics section 11).
 
-use crate::generation::Generation;
+use crate::generation::{Decision, Generation};
 use crate::stripe::Stripe;
 use crossbeam_utils::CachePadded;
-use labkit_ratelimit_engine::{Action, Decision, Outcome, Rule, RuleEvaluation, Rules, Verdict};
+use labkit_ratelimit_engine::{Action, Evaluated, Outcome, Rule, Rules, Verdict};
 use std::array;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -107,7 +107,7 @@ impl Metrics {
         self.add(Stripe::own(), peek_series(decision.is_error() || decision.is_degraded()));
     }
 
-    fn set_gauges(&self, evaluation: &RuleEvaluation) {
+    fn set_gauges(&self, evaluation: &Evaluated) {
         let gauges = &self.gauges[evaluation.place()];
         for (gauge, value) in
             [(&gauges.limit, evaluation.limit()), (&gauges.period_s, u64::from(evaluation.period_s()))]

@@ -1,10 +1,11 @@
 //! Plan and settle: a check on Redis as calls that a host runs on its own connection.
 
 use crate::circuit::Change;
-use crate::decision::Decision;
+use crate::generation::{Decision, undecided};
 use crate::held::Held;
-use crate::limiter::{Limiter, OnError, Walk};
+use crate::limiter::{Limiter, OnError};
 use crate::store::RedisOptions;
+use crate::walk::{Walk, conclude};
 use labkit_ratelimit_engine::{Cost, CountStep, Facts, Failure, FailureKind, Mode, Selection, Step};
 use labkit_ratelimit_store::redis::{Call, ChainStep, Fault, StepReply, chain_calls, read_chain};
 use labkit_ratelimit_store::{Member, StoreKeys};
@@ -17,7 +18,6 @@ use std::time::Duration;
 #[derive(Debug)]
 #[must_use = "a pending call that is not settled has no result"]
 pub struct Pending {
-    limiter: u64,
     // The selection speaks of its rules by place.
     held: Held,
     pub(crate) selection: Selection,
@@ -50,7 +50,6 @@ pub enum Planned {
 
 impl Pending {
     pub(crate) fn new(
-        limiter: u64,
         held: Held,
         selection: Selection,
         facts: &Facts<'_>,
@@ -60,7 +59,6 @@ impl Pending {
         names: Vec<String>,
     ) -> Self {
         let mut pending = Self {
-            limiter,
             held,
             selection,
             targets: Vec::new(),
@@ -143,13 +141,9 @@ impl Limiter {
     ///
     /// A call that another limiter planned is a failure here, and counts nowhere.
     pub fn settle(&self, mut pending: Pending, reply: Result<impl AsRef<[u8]>, Fault>) -> Planned {
-        if pending.limiter != self.id {
-            let mut decision = Decision::undecided();
+        if pending.held.limiter != self.id {
             let failure = Failure::new(FailureKind::Internal, "WrongLimiter", "another limiter planned this call");
-            let held = self.generations.load();
-            self.fail_before(&held, failure, pending.mode, &|| pending.names.clone(), &mut decision);
-            decision.held = held;
-            return Planned::Done(decision);
+            return Planned::Done(self.decide_failed(failure, pending.mode, &|| pending.names.clone()));
         }
         let taken = reply.and_then(|reply| pending.take(reply.as_ref()));
         let failure = match taken {
@@ -185,15 +179,16 @@ impl Limiter {
         let Pending { held, selection, targets, cost, mode, names, replies, .. } = pending;
         let names = || names.clone();
         let now_us = self.clock.now_us();
-        let walk = Walk { selection: &selection, cost, mode, names: &names, now_us, locally: false };
-        let mut decision = Decision::undecided();
+        let mut walk = Walk { selection: &selection, cost, mode, names: &names, now_us, locally: false };
+        let mut decision = undecided();
         match failure {
             Some(failure) if failure.is_of_store() && self.on_error == OnError::Local => {
                 let rule = failure.rule.map(|rule| held.rules.rule(rule));
                 self.warn_failure(&failure, rule, &names);
                 let memory = self.fallback.store();
+                walk.locally = true;
                 // What the store said before it failed stands; the rest is counted here.
-                self.walk(&held, &Walk { locally: true, ..walk }, &mut decision, |n, step| {
+                self.walk(&held.rules, &walk, &mut decision, |n, step| {
                     if let Some(StepReply::Ran(reading)) = replies.get(n) {
                         return Ok(*reading);
                     }
@@ -202,7 +197,7 @@ impl Limiter {
                     Ok(memory.run(key, step, target.member.as_ref(), cost, mode, now_us))
                 });
             }
-            failure => self.walk(&held, &walk, &mut decision, |n, _| match (replies.get(n), &failure) {
+            failure => self.walk(&held.rules, &walk, &mut decision, |n, _| match (replies.get(n), &failure) {
                 (Some(StepReply::Ran(reading)), _) => Ok(*reading),
                 (_, Some(failure)) => Err(failure.clone()),
                 (_, None) => {
@@ -210,7 +205,7 @@ impl Limiter {
                 }
             }),
         }
-        decision.held = held;
+        conclude(held, &walk, &mut decision);
         decision
     }
 
