@@ -85,7 +85,7 @@ impl Changes {
     }
 
     /// Takes the decisions on a request; they come in order of time.
-    pub(super) fn add(&mut self, requests: &Requests, request: &Request<'_>, a: &Decision<'_>, b: &Decision<'_>) {
+    pub(super) fn add(&mut self, requests: &Requests, request: &Request<'_>, a: &Decision, b: &Decision) {
         self.warned.take(is_over(a, Action::Warn), is_over(b, Action::Warn));
         self.logged.take(is_over(a, Action::Log), is_over(b, Action::Log));
         // A check that fails is allowed here: whatever is refused has a rule that refuses it.
@@ -167,11 +167,11 @@ impl Flips {
     }
 }
 
-fn refusal<'d, 'l>(decision: &'d Decision<'l>) -> Option<&'d RuleEvaluation<'l>> {
+fn refusal<'d, 'l>(decision: &'d Decision) -> Option<&'d RuleEvaluation<'l>> {
     decision.evaluations().iter().find(|evaluation| evaluation.blocks())
 }
 
-fn is_over(decision: &Decision<'_>, action: Action) -> bool {
+fn is_over(decision: &Decision, action: Action) -> bool {
     decision.evaluations().iter().any(|e| e.is_exceeded() && e.rule().action() == action)
 }
 

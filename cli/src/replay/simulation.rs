@@ -70,7 +70,7 @@ impl Simulation {
 
 impl<'s> Running<'s> {
     /// Decides the next request; they come in order of time.
-    pub(super) fn decide(&mut self, request: Request<'_>) -> Decision<'s> {
+    pub(super) fn decide(&mut self, request: Request<'_>) -> Decision {
         let limiter = &self.simulation.limiter;
         self.simulation.clock.set_us(request.at_us);
         let decision = limiter.check(&request.seen(&self.slots));
