@@ -5,7 +5,7 @@ use crate::access_log::Format;
 use crate::arguments::EXIT_CODES;
 use crate::output::OutputFormat;
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The fields that hold the time unless `--time-field` names another.
 const TIME_FIELDS: [&str; 3] = ["time", "timestamp", "@timestamp"];
@@ -38,6 +38,10 @@ pub(crate) struct Arguments {
     /// The access log, plain or gzip; `-` reads standard input
     #[arg(value_name = "LOG")]
     pub(crate) log: PathBuf,
+
+    /// The contract: an `available_limiters` document; its default rules run behind those of --rules
+    #[arg(long, value_name = "FILE")]
+    pub(crate) available: Option<PathBuf>,
 
     /// The rules: a `rate_limits` document, YAML or JSON
     #[arg(long, value_name = "FILE")]
@@ -87,6 +91,12 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// Every file that is read.
+    pub(crate) fn read(&self) -> impl Iterator<Item = &Path> {
+        let always = [&self.log, &self.rules].into_iter();
+        always.chain(&self.against).chain(&self.available).map(PathBuf::as_path)
+    }
+
     /// The fields that may hold the time, the preferred first.
     pub(crate) fn time_fields(&self) -> Vec<String> {
         match &self.time_field {

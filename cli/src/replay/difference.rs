@@ -3,10 +3,10 @@
 use super::changes_report::{ChangesReport, IdentityChange, TurnedReport};
 use super::human::{heading, log, more, numbers, title, troubles};
 use super::report::{Against, Report, RuleReport};
-use super::table::{Column, Sheet};
 use super::tally::Totals;
-use super::words::{Moments, change, count, percent};
 use crate::printable::excerpt;
+use crate::table::{Column, Sheet};
+use crate::words::{Moments, change, count, percent};
 use console::style;
 use std::io::{self, Write};
 

@@ -1,10 +1,10 @@
 //! The report for people.
 
 use super::report::{LogReport, Outcome, Report, RuleReport};
-use super::table::{Column, Sheet};
-use super::words::{Moments, count, moment, percent, period, seconds};
 use crate::access_log::Noticed;
 use crate::printable::excerpt;
+use crate::table::{Column, Sheet};
+use crate::words::{Moments, count, moment, percent, period, seconds};
 use console::style;
 use serde_json::Value as Json;
 use std::io::{self, Write};

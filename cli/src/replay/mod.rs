@@ -13,27 +13,26 @@ mod picture;
 mod report;
 mod requests;
 mod simulation;
-mod table;
 mod tally;
 mod values;
-mod words;
 
 pub(crate) use arguments::Arguments;
 
 use crate::access_log::{self, Format, Source, Wanted};
+use crate::chosen_limiter::ChosenLimiter;
 use crate::mistake::Mistake;
 use crate::output::{self, OutputFormat};
 use crate::output_file::{self, OutputFile};
-use crate::{progress, rules_file};
+use crate::progress;
 use changes::Changes;
 use changes_report::ChangesReport;
 use decisions::Decisions;
-use labkit_ratelimit_documents::DocumentLimiter;
 use picture::Buckets;
 use report::{Against, LogReport, Outcome, Report};
 use requests::Requests;
 use simulation::{Aftermath, Running, Simulation};
 use std::path::{Path, PathBuf};
+use std::slice;
 use tally::Tally;
 
 /// Requests between two steps of the progress bar.
@@ -42,7 +41,7 @@ const STEP: usize = 8192;
 /// A limiter of a document, ready to decide.
 #[derive(Debug)]
 struct Side {
-    document: DocumentLimiter,
+    document: ChosenLimiter,
     simulation: Simulation,
 }
 
@@ -56,9 +55,15 @@ struct Ran {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Mistake> {
-    let a = Side::new(rules_file::limiter_of(&arguments.rules, arguments.limiter.as_deref())?)?;
+    if arguments.read().filter(|path| *path == Path::new("-")).count() > 1 {
+        return Err(Mistake::Misuse("`-` stands twice: standard input can be read once".into()));
+    }
+    let side = |rules: &PathBuf, limiter: Option<&str>| {
+        ChosenLimiter::read(arguments.available.as_deref(), slice::from_ref(rules), limiter).and_then(Side::new)
+    };
+    let a = side(&arguments.rules, arguments.limiter.as_deref())?;
     // The limiter of A, whatever else B holds.
-    let against = |path: &PathBuf| rules_file::limiter_of(path, Some(&a.document.name)).and_then(Side::new);
+    let against = |rules| side(rules, Some(&a.document.name));
     let b = arguments.against.as_ref().map(against).transpose()?;
     let (decisions, picture) = files(arguments)?;
     let (requests, log) = read(arguments, &properties(&a, b.as_ref()))?;
@@ -84,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Mistake> {
 }
 
 impl Side {
-    fn new(document: DocumentLimiter) -> Result<Self, Mistake> {
+    fn new(document: ChosenLimiter) -> Result<Self, Mistake> {
         Ok(Self { simulation: Simulation::new(&document)?, document })
     }
 }
@@ -110,8 +115,7 @@ fn files(arguments: &Arguments) -> Result<(Option<OutputFile>, Option<OutputFile
         let picture = picture.display();
         return Err(Mistake::Misuse(format!("--decisions and --picture both name {picture}; name two files")));
     }
-    let read: Vec<&Path> =
-        [&arguments.log, &arguments.rules].into_iter().chain(&arguments.against).map(PathBuf::as_path).collect();
+    let read: Vec<&Path> = arguments.read().collect();
     let begin = |option, path: Option<&Path>| path.map(|path| OutputFile::create(option, path, &read)).transpose();
     Ok((begin("--decisions", decisions)?, begin("--picture", picture)?))
 }

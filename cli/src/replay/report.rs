@@ -9,9 +9,9 @@ use super::simulation::Aftermath;
 use super::tally::{RuleTally, Tally, Totals};
 use super::values::ValueId;
 use crate::access_log::{Format, Notes, Noticed, Property};
+use crate::chosen_limiter::ChosenLimiter;
 use jiff::Timestamp;
 use labkit_ratelimit::{Action, Algorithm, NumberSpec, RuleSpec};
-use labkit_ratelimit_documents::DocumentLimiter;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
@@ -133,7 +133,7 @@ impl LogReport {
 
 impl Outcome {
     pub(super) fn new(
-        document: &DocumentLimiter,
+        document: &ChosenLimiter,
         requests: &Requests,
         tally: &Tally,
         aftermath: Aftermath,

@@ -3,9 +3,9 @@
 use super::failures::{Failure, Failures};
 use super::requests::{Request, Requests};
 use super::tally::Tally;
+use crate::chosen_limiter::ChosenLimiter;
 use crate::mistake::Mistake;
 use labkit_ratelimit::{Decision, Limiter, ManualClock, MemoryStore, Rules};
-use labkit_ratelimit_documents::DocumentLimiter;
 use std::sync::Arc;
 
 /// A limiter in a world of its own.
@@ -36,13 +36,14 @@ pub(super) struct Aftermath {
 }
 
 impl Simulation {
-    pub(super) fn new(document: &DocumentLimiter) -> Result<Self, Mistake> {
+    pub(super) fn new(document: &ChosenLimiter) -> Result<Self, Mistake> {
         // It grows with what is live in it, whatever its bound.
         let store = Arc::new(MemoryStore::with_max_keys(usize::MAX));
         let clock = Arc::new(ManualClock::default());
         let failures = Arc::new(Failures::default());
         let limiter = Limiter::builder(&document.name)
             .rules(document.rules.iter().cloned())
+            .evaluation(document.evaluation)
             .memory(Arc::clone(&store))
             .clock(Arc::clone(&clock))
             .logger(Arc::clone(&failures))

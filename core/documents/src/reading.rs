@@ -46,7 +46,7 @@ fn is_wrapped<D: Drafts>(root: &Node) -> bool {
 }
 
 /// The entry under the outer key, in either spelling.
-fn outer_entry<'n>(root: &'n Node, outer: &str) -> Option<&'n Entry> {
+pub(crate) fn outer_entry<'n>(root: &'n Node, outer: &str) -> Option<&'n Entry> {
     root.as_map()?.iter().find(|entry| entry.key == outer || rule::is_camel_of(&entry.key, outer))
 }
 

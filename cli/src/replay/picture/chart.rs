@@ -4,7 +4,7 @@ use super::buckets::{Bucket, Buckets};
 use super::markup::{Attributes, Markup};
 use super::scale::{self, Counts};
 use super::{Names, Report};
-use crate::replay::words::{count, percent};
+use crate::words::{count, percent};
 use std::io;
 
 // All lengths are tenths of a pixel.
@@ -143,7 +143,7 @@ fn sums(report: &Report) -> String {
 }
 
 fn span(report: &Report) -> String {
-    let at = |at: &Option<String>| at.as_deref().map(crate::replay::words::moment).unwrap_or_default();
+    let at = |at: &Option<String>| at.as_deref().map(crate::words::moment).unwrap_or_default();
     format!("{} to {} UTC", at(&report.from), at(&report.to))
 }
 

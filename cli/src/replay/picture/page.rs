@@ -6,7 +6,7 @@ use super::{Names, Report, chart, scale};
 use crate::replay::changes_report::{ChangesReport, TurnedReport};
 use crate::replay::difference::{beside, compared, named, numbers_of};
 use crate::replay::report::{Against, RuleReport};
-use crate::replay::words::{change, count, moment, percent};
+use crate::words::{change, count, moment, percent};
 use std::io;
 
 /// Nothing is fetched and nothing runs, whatever a log holds.
