@@ -54,7 +54,7 @@ impl StoredArguments {
 fn note_unknown(chosen: &ChosenLimiter, limiter: &Limiter, identity: &Identity) {
     let offered = chosen.document.contract().map(Contract::properties);
     let is_unknown = |name: &String| offered.is_none_or(|offered| !offered.contains(name));
-    let unknown: Vec<String> = identity.unused(limiter.rules()).into_iter().filter(is_unknown).collect();
+    let unknown: Vec<String> = identity.unused(&limiter.rules()).into_iter().filter(is_unknown).collect();
     if !unknown.is_empty() {
         note(&format!("{} knows no property {}", chosen.name, unknown.join(", ")));
     }

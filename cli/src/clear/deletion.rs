@@ -25,7 +25,7 @@ impl Deletion {
         let mut keys = Vec::new();
         for rule in rules.counting() {
             lacking.extend(rules.keyed(rule, &facts).filter(|(_, value)| value.is_missing()).map(|(name, _)| name));
-            keys.extend(StoreKeys::build(rules, rule, &facts));
+            keys.extend(StoreKeys::build(&rules, rule, &facts));
         }
         if !lacking.is_empty() {
             let names = lacking.into_iter().collect::<Vec<_>>().join(", ");

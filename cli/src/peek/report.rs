@@ -1,6 +1,6 @@
 //! A decision for machines: the fields of a result as the runners of spec-tests print them.
 
-use labkit_ratelimit::{Decision, Info};
+use labkit_ratelimit::{Decision, Info, RuleEvaluation};
 use serde::Serialize;
 
 /// A result.
@@ -44,8 +44,8 @@ pub(super) struct InfoReport {
 }
 
 impl Report {
-    pub(super) fn new(decision: &Decision<'_>) -> Self {
-        let evaluation = |evaluation: &labkit_ratelimit::RuleEvaluation<'_>| EvaluationReport {
+    pub(super) fn new(decision: &Decision) -> Self {
+        let evaluation = |evaluation: RuleEvaluation<'_>| EvaluationReport {
             rule: evaluation.rule().name().to_owned(),
             result: evaluation.outcome().as_str(),
             exceeded: evaluation.is_exceeded(),

@@ -85,18 +85,18 @@ impl Changes {
     }
 
     /// Takes the decisions on a request; they come in order of time.
-    pub(super) fn add(&mut self, requests: &Requests, request: &Request<'_>, a: &Decision<'_>, b: &Decision<'_>) {
+    pub(super) fn add(&mut self, requests: &Requests, request: &Request<'_>, a: &Decision, b: &Decision) {
         self.warned.take(is_over(a, Action::Warn), is_over(b, Action::Warn));
         self.logged.take(is_over(a, Action::Log), is_over(b, Action::Log));
         // A check that fails is allowed here: whatever is refused has a rule that refuses it.
         match (refusal(a), refusal(b)) {
             (None, Some(by)) => {
-                let both = self.identities.entry(self.newly_refused.add(requests, request, by)).or_default();
+                let both = self.identities.entry(self.newly_refused.add(requests, request, &by)).or_default();
                 both.newly_refused += 1;
                 both.span.take(request.at_us);
             }
             (Some(by), None) => {
-                let both = self.identities.entry(self.newly_allowed.add(requests, request, by)).or_default();
+                let both = self.identities.entry(self.newly_allowed.add(requests, request, &by)).or_default();
                 both.newly_allowed += 1;
                 both.span.take(request.at_us);
             }
@@ -167,11 +167,11 @@ impl Flips {
     }
 }
 
-fn refusal<'d, 'l>(decision: &'d Decision<'l>) -> Option<&'d RuleEvaluation<'l>> {
+fn refusal(decision: &Decision) -> Option<RuleEvaluation<'_>> {
     decision.evaluations().iter().find(|evaluation| evaluation.blocks())
 }
 
-fn is_over(decision: &Decision<'_>, action: Action) -> bool {
+fn is_over(decision: &Decision, action: Action) -> bool {
     decision.evaluations().iter().any(|e| e.is_exceeded() && e.rule().action() == action)
 }
 

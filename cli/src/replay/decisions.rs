@@ -34,7 +34,7 @@ struct Decided<'d> {
 }
 
 impl<'d> Decided<'d> {
-    fn new(decision: &'d Decision<'_>) -> Self {
+    fn new(decision: &'d Decision) -> Self {
         Self {
             action: decision.verdict().as_str(),
             rule: decision.rule().map(Rule::name),
@@ -45,7 +45,7 @@ impl<'d> Decided<'d> {
 
 impl Decisions {
     /// Adds a line: of the decision under A, and of the one under B where there is one.
-    pub(super) fn write(&mut self, line: u64, a: &Decision<'_>, b: Option<&Decision<'_>>) -> Result<(), Mistake> {
+    pub(super) fn write(&mut self, line: u64, a: &Decision, b: Option<&Decision>) -> Result<(), Mistake> {
         let written = match b {
             None => Written { line, decided: Some(Decided::new(a)), a: None, b: None },
             Some(b) => Written { line, decided: None, a: Some(Decided::new(a)), b: Some(Decided::new(b)) },

@@ -71,7 +71,7 @@ impl Tally {
     }
 
     /// Takes a decision; they come in order of time.
-    pub(super) fn add(&mut self, rules: &Rules, requests: &Requests, request: &Request<'_>, decision: &Decision<'_>) {
+    pub(super) fn add(&mut self, rules: &Rules, requests: &Requests, request: &Request<'_>, decision: &Decision) {
         let over = |action| decision.evaluations().iter().any(|e| e.is_exceeded() && e.rule().action() == action);
         let totals = &mut self.totals;
         totals.requests += 1;
@@ -89,7 +89,7 @@ impl Tally {
         {
             self.rules[at].matched += 1;
         }
-        for evaluation in decision.evaluations() {
+        for evaluation in decision.evaluations().iter() {
             let rule = &mut self.rules[evaluation.place()];
             let key: Key = rule.slots.iter().map(|slot| requests.values().counted_as(request.id(*slot))).collect();
             rule.matched += 1;

@@ -71,6 +71,12 @@ impl LimiterDocument {
         tiers::merged([self.file_rules(), self.default_rules()])
     }
 
+    /// As [`LimiterDocument::rules`]; `defaults` are those of a program, for a contract that has none.
+    pub fn rules_over(&self, defaults: &[RuleSpec]) -> Vec<RuleSpec> {
+        let own = self.default_rules();
+        tiers::merged([self.file_rules(), if own.is_empty() { defaults } else { own }])
+    }
+
     /// Which results stop the chain, if the contract says so.
     pub fn evaluation(&self) -> Option<Evaluation> {
         self.contract.as_ref().and_then(Contract::evaluation)

@@ -277,13 +277,14 @@ impl<'t> Reader<'t> {
     /// The text of a key, and whether it asks for a merge.
     fn key(&mut self, event: Event<'t>, at: Place) -> Result<(String, bool), Flaw> {
         match event {
-            Event::Scalar(text, style, anchor, _) => {
+            Event::Scalar(text, _, anchor, _) => {
                 self.values += 1;
                 if anchor > 0 {
                     let node = Node::new(Tree::Text(text.to_string()), at);
                     self.anchors.insert(anchor, Anchored { node, levels: 0, values: 1, texts: text.len() });
                 }
-                let merges = style == ScalarStyle::Plain && text == "<<";
+                // In quotes too: JSON has no other way to write it, and it names nothing here.
+                let merges = text == "<<";
                 Ok((text.into_owned(), merges))
             }
             Event::Alias(id) => match self.repeat(id, at, 0)?.tree {

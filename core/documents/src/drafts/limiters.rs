@@ -1,46 +1,11 @@
-//! Documents as they are written, before anyone knows whether they are right.
+//! `available_limiters`: the contract that ships with an application.
 
-use crate::message::{
-    AvailableLimiters, Evaluation as EvaluationMessage, LimiterRules, LimiterSpec, PublishRulesRequest, RateLimits,
-    Rule, RuleList,
-};
+use super::{AVAILABLE_LIMITERS, Drafts, check_limiter_name, judge_rules, messages, named, wrong};
+use crate::message::{AvailableLimiters, Evaluation as EvaluationMessage, LimiterSpec, Rule};
 use crate::reading::MAX_FINDINGS;
 use crate::rule::{self, Dialect, NoHostValues, RuleDraft, read_rule_node};
-use crate::tree::{Entry, Node, Quoted, Tree};
+use crate::tree::{Entry, Node, Quoted};
 use labkit_ratelimit_engine::{Code, Evaluation, Finding, Findings, names};
-use std::collections::{BTreeMap, HashMap};
-
-/// The parts of one kind of document.
-pub(crate) trait Drafts: Default {
-    /// The message that it becomes.
-    type Message;
-    /// The key around a file's content, which may be left out.
-    const OUTER: Option<&'static str>;
-
-    /// Reads what is within the outer key.
-    fn read(node: &Node, findings: &mut Findings) -> Self;
-    /// The parts of a message.
-    fn of(message: &Self::Message, findings: &mut Findings) -> Self;
-    /// The message, if one can say it.
-    fn message(&self) -> Option<Self::Message>;
-    /// Finds what breaks the schema's rules, and adds what was found in rules when they were read.
-    fn judge(&self, findings: &mut Findings);
-}
-
-/// Rules under the name of their limiter.
-#[derive(Debug, Default)]
-pub(crate) struct NamedList {
-    pub(crate) limiter: String,
-    pub(crate) rules: Vec<RuleDraft>,
-}
-
-/// `rate_limits`.
-#[derive(Debug, Default)]
-pub(crate) struct RateLimitsDraft(pub(crate) Vec<NamedList>);
-
-/// A publish has the same shape.
-#[derive(Debug, Default)]
-pub(crate) struct PublishDraft(RateLimitsDraft);
 
 /// A limiter of `available_limiters`.
 #[derive(Debug, Default)]
@@ -57,151 +22,8 @@ pub(crate) struct LimiterDraft {
 #[derive(Debug, Default)]
 pub(crate) struct ContractDraft(pub(crate) Vec<LimiterDraft>);
 
-/// The tiers of a limiter, as they are stored.
-#[derive(Debug, Default)]
-pub(crate) struct TiersDraft([Option<Vec<RuleDraft>>; TIERS.len()]);
-
-const TIERS: [&str; 3] = ["file_rules", "published_rules", "default_rules"];
 const LIMITER_FIELDS: [&str; 5] =
     ["description", "available_properties", "default_rules", "allowed_skip_rules", "evaluation"];
-pub(crate) const RATE_LIMITS: &str = "rate_limits";
-pub(crate) const AVAILABLE_LIMITERS: &str = "available_limiters";
-
-fn wrong(path: &str, what: &str, value: &Node) -> Finding {
-    Finding::new(Code::WrongType, path, format!("{what}, not {value}"))
-}
-
-/// A map of named things, each under `outer.name`.
-fn named<'n>(outer: &str, node: &'n Node, what: &str, findings: &mut Findings) -> &'n [Entry] {
-    match &node.tree {
-        Tree::Map(entries) => entries,
-        // A file in which all is commented out.
-        Tree::Null => &[],
-        _ => {
-            findings.push(wrong(outer, &format!("{outer} maps a limiter to {what}"), node));
-            &[]
-        }
-    }
-}
-
-fn check_limiter_name(outer: &str, name: &str, findings: &mut Findings) {
-    if !names::is_rule_name(name) {
-        let message = format!("{} is no name of a limiter", Quoted(name));
-        findings.push(Finding::new(Code::NameInvalid, format!("{outer}.{name}"), message));
-    }
-}
-
-/// A list of rules, bare or as `{rules: [...]}`.
-fn read_rules(path: &str, node: &Node, findings: &mut Findings) -> Vec<RuleDraft> {
-    let list = match node.as_map() {
-        Some([entry]) if entry.key == "rules" => &entry.value,
-        Some(entries) if entries.iter().any(|entry| entry.key == "rules") => {
-            let unknown = |key: &str| {
-                let message = format!("there is no field {}; a limiter holds `rules` alone", Quoted(key));
-                Finding::new(Code::UnknownField, format!("{path}.{key}"), message)
-            };
-            findings.extend(entries.iter().filter(|entry| entry.key != "rules").map(|entry| unknown(&entry.key)));
-            entries.iter().find(|entry| entry.key == "rules").map_or(node, |entry| &entry.value)
-        }
-        _ => node,
-    };
-    let Some(list) = list.as_list() else {
-        findings.push(wrong(path, "a limiter holds a list of rules", list));
-        return Vec::new();
-    };
-    list.iter().map(|rule| read_rule_node(rule, Dialect::Document, &mut NoHostValues)).collect()
-}
-
-/// Builds rules, and adds everything that is wrong with them.
-fn judge_rules(path: &str, rules: &[RuleDraft], findings: &mut Findings) {
-    let mut first: HashMap<&str, usize> = HashMap::new();
-    for (i, draft) in rules.iter().enumerate() {
-        if findings.len() > MAX_FINDINGS {
-            return;
-        }
-        let at = format!("{path}[{i}]");
-        if let Err(found) = draft.build() {
-            findings.extend_below(&at, found);
-        }
-        let name = draft.spec.name.as_str();
-        match first.get(name) {
-            Some(first) if !name.is_empty() => {
-                let message = format!("{} is {path}[{first}] already", Quoted(name));
-                findings.push(Finding::new(Code::DuplicateRuleName, format!("{at}.name"), message));
-            }
-            _ => drop(first.insert(name, i)),
-        }
-    }
-}
-
-fn messages(rules: &[RuleDraft]) -> Option<Vec<Rule>> {
-    rules.iter().map(RuleDraft::message).collect()
-}
-
-fn rules_of(list: &RuleList) -> Vec<RuleDraft> {
-    list.rules.iter().map(RuleDraft::from).collect()
-}
-
-impl RateLimitsDraft {
-    fn of_lists(lists: &BTreeMap<String, RuleList>) -> Self {
-        Self(lists.iter().map(|(name, list)| NamedList { limiter: name.clone(), rules: rules_of(list) }).collect())
-    }
-
-    fn lists(&self) -> Option<BTreeMap<String, RuleList>> {
-        let list = |list: &NamedList| Some((list.limiter.clone(), RuleList { rules: messages(&list.rules)? }));
-        self.0.iter().map(list).collect()
-    }
-}
-
-impl Drafts for RateLimitsDraft {
-    type Message = RateLimits;
-    const OUTER: Option<&'static str> = Some(RATE_LIMITS);
-
-    fn read(node: &Node, findings: &mut Findings) -> Self {
-        let entries = named(RATE_LIMITS, node, "its rules", findings);
-        let list = |entry: &Entry| NamedList {
-            limiter: entry.key.clone(),
-            rules: read_rules(&format!("{RATE_LIMITS}.{}", entry.key), &entry.value, findings),
-        };
-        Self(entries.iter().map(list).collect())
-    }
-
-    fn of(message: &RateLimits, _: &mut Findings) -> Self {
-        Self::of_lists(&message.rate_limits)
-    }
-
-    fn message(&self) -> Option<RateLimits> {
-        Some(RateLimits { rate_limits: self.lists()? })
-    }
-
-    fn judge(&self, findings: &mut Findings) {
-        for NamedList { limiter, rules } in &self.0 {
-            check_limiter_name(RATE_LIMITS, limiter, findings);
-            judge_rules(&format!("{RATE_LIMITS}.{limiter}"), rules, findings);
-        }
-    }
-}
-
-impl Drafts for PublishDraft {
-    type Message = PublishRulesRequest;
-    const OUTER: Option<&'static str> = Some(RATE_LIMITS);
-
-    fn read(node: &Node, findings: &mut Findings) -> Self {
-        Self(RateLimitsDraft::read(node, findings))
-    }
-
-    fn of(message: &PublishRulesRequest, _: &mut Findings) -> Self {
-        Self(RateLimitsDraft::of_lists(&message.rate_limits))
-    }
-
-    fn message(&self) -> Option<PublishRulesRequest> {
-        Some(PublishRulesRequest { rate_limits: self.0.lists()? })
-    }
-
-    fn judge(&self, findings: &mut Findings) {
-        self.0.judge(findings);
-    }
-}
 
 impl LimiterDraft {
     fn read(path: &str, node: &Node, findings: &mut Findings) -> Self {
@@ -294,6 +116,9 @@ impl LimiterDraft {
         for (field, entries, code, what) in lists {
             let is_name = if what == "rule" { names::is_rule_name } else { names::is_property_name };
             for (i, name) in entries.iter().enumerate().filter(|(_, name)| !is_name(name)) {
+                if findings.len() > MAX_FINDINGS {
+                    break;
+                }
                 let at = format!("{path}.{field}[{i}]");
                 // What is no text was reported when it was read.
                 if !findings.iter().any(|finding| finding.path == at) {
@@ -376,53 +201,4 @@ impl Drafts for ContractDraft {
 
 fn none_available() -> Finding {
     Finding::new(Code::WrongType, AVAILABLE_LIMITERS, "available_limiters holds no limiter: name at least one")
-}
-
-impl Drafts for TiersDraft {
-    type Message = LimiterRules;
-    const OUTER: Option<&'static str> = None;
-
-    fn read(node: &Node, findings: &mut Findings) -> Self {
-        let mut draft = Self::default();
-        let Some(entries) = node.as_map() else {
-            findings.push(wrong("", "a stored document maps a tier to its rules", node));
-            return draft;
-        };
-        let mut found = Vec::new();
-        let fields = rule::fields(entries, &TIERS, |code, key, message| found.push(Finding::new(code, key, message)));
-        findings.extend(found);
-        for (field, value) in fields {
-            let rules = read_rules(field, value, findings);
-            for (tier, name) in draft.0.iter_mut().zip(TIERS) {
-                if name == field {
-                    *tier = Some(rules.clone());
-                }
-            }
-        }
-        draft
-    }
-
-    fn of(message: &LimiterRules, _: &mut Findings) -> Self {
-        let tiers = [&message.file_rules, &message.published_rules, &message.default_rules];
-        Self(tiers.map(|tier| tier.as_ref().map(rules_of)))
-    }
-
-    fn message(&self) -> Option<LimiterRules> {
-        let [file_rules, published_rules, default_rules] = &self.0;
-        let list = |tier: &Option<Vec<RuleDraft>>| match tier {
-            Some(rules) => messages(rules).map(|rules| Some(RuleList { rules })),
-            None => Some(None),
-        };
-        Some(LimiterRules {
-            file_rules: list(file_rules)?,
-            published_rules: list(published_rules)?,
-            default_rules: list(default_rules)?,
-        })
-    }
-
-    fn judge(&self, findings: &mut Findings) {
-        for (tier, name) in self.0.iter().zip(TIERS) {
-            judge_rules(name, tier.as_deref().unwrap_or_default(), findings);
-        }
-    }
 }
