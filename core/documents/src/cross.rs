@@ -13,13 +13,24 @@ pub(crate) enum Tier {
     Higher,
 }
 
+/// So many properties are named where none of them is near.
+const FEW: usize = 12;
+
 /// Checks the rules at `path` against the contract of their limiter.
 pub(crate) fn check(path: &str, rules: &[RuleDraft], contract: &Contract, tier: Tier, findings: &mut Findings) {
     for (i, RuleDraft { spec, .. }) in rules.iter().enumerate() {
         let at = format!("{path}[{i}]");
         let mut offered = |path: String, property: &str| {
             if names::is_property_name(property) && !contract.properties().iter().any(|known| known == property) {
-                let hint = did_you_mean(property, contract.properties().iter().map(String::as_str));
+                let known = contract.properties();
+                let mut hint = did_you_mean(property, known.iter().map(String::as_str));
+                if hint.is_empty() && known.len() <= FEW {
+                    hint = if known.is_empty() {
+                        "; it offers none".into()
+                    } else {
+                        format!("; it offers {}", known.join(", "))
+                    };
+                }
                 let message = format!("the limiter offers no property `{property}`{hint}");
                 findings.push(Finding::new(Code::UnknownProperty, path, message));
             }
