@@ -10,6 +10,7 @@ use kit::{Run, assert_misuse, assert_snapshot, documents, root, run_in, run_on_t
 use serde_json::{Value as Json, json};
 use std::collections::HashSet;
 use std::fs;
+use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 const CONTRACT: &str = "available_limiters.yaml";
@@ -178,6 +179,26 @@ fn colours_are_for_terminals_that_want_them() {
     assert!(run.stdout.contains("\u{1b}[31m"), "{}", run.stdout);
     let run = run_on_terminal(&documents(), &["validate", CONTRACT, BAD], b"", &[("NO_COLOR", "1")]);
     assert_eq!(run.stdout.replace("\r\n", "\n"), plain);
+}
+
+/// As under `| head -1`.
+#[test]
+fn a_reader_that_goes_away_changes_no_exit_code() {
+    for (file, code) in [(BAD, 1), (GOOD, 0)] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_labkit-ratelimit"))
+            .args(["validate", CONTRACT, file, "-"])
+            .current_dir(documents())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary");
+        // It writes once its input ends: by then nobody reads.
+        drop(child.stdout.take());
+        drop(child.stdin.take());
+        let output = child.wait_with_output().expect("a run");
+        assert_eq!((output.status.code(), output.stderr), (Some(code), Vec::new()), "{file}");
+    }
 }
 
 #[test]
