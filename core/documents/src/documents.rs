@@ -52,6 +52,11 @@ impl Documents {
         self
     }
 
+    /// The contract that was given for a limiter whose rules are code.
+    pub fn contract_of(&self, limiter: &str) -> Option<&Contract> {
+        self.contracts.get(limiter)
+    }
+
     /// Whether there is an `available_limiters` document.
     pub const fn has_available_limiters(&self) -> bool {
         self.available.is_some()
