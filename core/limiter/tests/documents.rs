@@ -254,8 +254,8 @@ fn of_two_loads_at_once_the_later_stands() {
     let folder = std::env::temp_dir().join(format!("labkit-ratelimit-loads-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let path = folder.join("rate_limits.yaml");
-    let large: String =
-        (0..3_000).map(|i| format!("  - {{name: old_{i}, action: log, limit: 1, period_s: 60}}\n")).collect();
+    let rule = |i| format!("  - {{name: old_{i}, action: log, limit: 1, period_s: 60}}");
+    let large = (0..3_000).map(rule).collect::<Vec<_>>().join("\n");
     let files = Files::new().rate_limits(&path);
     let limiter = world.builder("sign_in").build().expect("no rules");
     for _ in 0..5 {
