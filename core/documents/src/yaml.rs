@@ -73,6 +73,10 @@ fn explain(error: &ScanError) -> String {
             "an alias (`*name`) without its anchor (`&name`); put a text that begins with `*` in quotes".into()
         }
         ErrorKind::RecursionLimitExceeded => too_deep(),
+        ErrorKind::UnexpectedCharacter { character } if !is_printable(*character) => {
+            let escape = u32::from(*character);
+            format!("{character:?} must not stand in YAML: write \"\\u{escape:04x}\" in double quotes")
+        }
         ErrorKind::UnexpectedCharacter { character } => {
             format!("no value begins with {character:?}; put it in quotes")
         }
@@ -84,6 +88,11 @@ fn explain(error: &ScanError) -> String {
         }
         _ => error.info(),
     }
+}
+
+/// YAML 1.2.2, section 5.1, without what lies beyond 16 bits.
+const fn is_printable(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..)
 }
 
 fn too_deep() -> String {

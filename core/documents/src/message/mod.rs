@@ -51,7 +51,7 @@ pub trait Document: prost::Message + Default + sealed::Sealed {
 
     /// As JSON, in one line. Fields that are not set are left out.
     fn to_json(&self) -> String {
-        sealed::Sealed::value(self).to_string()
+        escaped(sealed::Sealed::value(self).to_string())
     }
 
     /// As YAML.
@@ -59,6 +59,23 @@ pub trait Document: prost::Message + Default + sealed::Sealed {
         // Whatever JSON can say, YAML can: there is nothing to fail.
         serde_saphyr::to_string(&sealed::Sealed::value(self)).unwrap_or_else(|_| self.to_json())
     }
+}
+
+/// JSON whose every character may stand in YAML too: what YAML's streams must not hold is written as its escape. Such
+/// characters stand in strings alone.
+fn escaped(json: String) -> String {
+    let must = |c: char| matches!(c, '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}');
+    if !json.contains(must) {
+        return json;
+    }
+    json.chars().fold(String::with_capacity(json.len() + 16), |mut text, c| {
+        if must(c) {
+            text.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            text.push(c);
+        }
+        text
+    })
 }
 
 mod sealed {
