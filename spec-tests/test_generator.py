@@ -5,7 +5,8 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from generator import grid, scenarios, shrink
+from generator import documents, grid, identifiers, scenarios, shrink
+from generator.rule_lists import rules_of
 from judge.room import Room
 from judge.scenario import findings_of
 from test_judge import RoomTest
@@ -28,8 +29,63 @@ class Scenarios(unittest.TestCase):
         markers = ("eq", "ne", "regex", "nre", "one_of", "oneOf", "none_of", "noneOf", "not", "prefix", "cidr")
         rules = ("skip", "warn", "log", "limit", "gcra", "burst", "final", "overrides", "ban_for_s", "count_distinct", "raise", "context")
         steps = ("check", "peek", "clear", "headers", "advance", "logs", "metrics", "cost", "expect_build_error", "ietf", "all", "local")
-        for word in markers + rules + steps:
+        papers = ("available_limiters", "rate_limits", "default_rules", "allowed_skip_rules", "evaluation", "rules", "only_files")
+        for word in markers + rules + steps + papers:
             self.assertIn(f'"{word}"', text)
+
+
+class Documents(unittest.TestCase):
+    """One scenario in four has documents; what they hold is what documents can hold, and valid."""
+
+    def setUp(self) -> None:
+        self.made = [scenarios.scenario(seed) for seed in SEEDS]
+        self.dressed = [made for made in self.made if "available_limiters" in made or "rate_limits" in made]
+        self.sound = [made for made in self.dressed if "expect_build_error" not in made]
+
+    def test_one_in_four(self) -> None:
+        self.assertAlmostEqual(documents.SHARE, len(self.dressed) / len(self.made), delta=0.05)
+
+    def test_each_way_comes_up(self) -> None:
+        ways = {tuple(sorted(made.keys() & {"rules", "available_limiters", "rate_limits"})) for made in self.sound}
+        code, contract, files = "rules", "available_limiters", "rate_limits"
+        self.assertEqual({(contract,), (contract, files), (contract, files, code), (files, code)}, ways)
+
+    def test_steps_do_not_hang_on_documents(self) -> None:
+        base = {"name": "random_1", "limiter": "random_1", "rules": [{"name": "a", "action": "limit", "limit": 1, "period_s": 62}], "steps": []}
+        for seed in range(40):
+            made = documents.dressed(base, seed)
+            self.assertEqual([], made["steps"])
+            self.assertEqual(made, documents.dressed(base, seed))
+
+    def test_documents_hold_no_values_of_a_host(self) -> None:
+        for made in self.sound:
+            code = {id(rule) for rule in made.get("rules", [])}
+            for rule in (rule for rule in rules_of(made) if id(rule) not in code):
+                numbers = [rule[field] for field in ("limit", "period_s", "ban_for_s", "burst") if field in rule]
+                self.assertTrue(all(isinstance(number, int) for number in numbers), rule)
+                self.assertNotIn('"$bytes"', json.dumps(rule))
+
+    def test_files_keep_to_the_contract(self) -> None:
+        for made in self.sound:
+            for document in made.get("rate_limits", []):
+                chain = rules_of(document)
+                names = [rule["name"] for rule in chain]
+                self.assertEqual(len(set(names)), len(names), made)
+                offered, permitted = self.contract(made)
+                for rule in chain:
+                    self.assertLessEqual(documents.properties_of(rule), offered, made)
+                    self.assertTrue(rule["action"] != "skip" or rule["name"] in permitted, made)
+
+    def contract(self, made: dict[str, Any]) -> tuple[set[str], set[str]]:
+        """Out: the properties that are offered, and the skips that files may have."""
+        if "available_limiters" not in made:
+            return set[str]().union(*map(documents.properties_of, made["rules"])), set()
+        limiters = made["available_limiters"].get("available_limiters", made["available_limiters"])
+        spec = limiters[made["limiter"]]
+        self.assertEqual(list(identifiers.PROPERTIES), spec["available_properties"])
+        self.assertTrue(("default_rules" in spec) != ("rules" in made), made)
+        self.assertFalse("evaluation" in spec and "evaluation" in made.get("options", {}), made)
+        return set(spec["available_properties"]), set(spec.get("allowed_skip_rules", []))
 
 
 class Grid(unittest.TestCase):
@@ -61,6 +117,13 @@ class Grid(unittest.TestCase):
         costly["steps"][0]["cost"] = 0.333333
         self.assertFalse(grid.keeps_away(costly))
 
+    def test_sees_what_stands_in_documents(self) -> None:
+        for rule in ({"period_s": 104}, {"period_s": 62, "ban_for_s": 104}, {"period_s": 12000, "limit": 7, "algorithm": "gcra"}):
+            scenario = self.scenario((4, 104))
+            named = [{"name": "b", "action": "limit", "limit": 2, **rule}]
+            self.assertFalse(grid.keeps_away({**scenario, "rate_limits": [{}, {"rate_limits": {"a": {"rules": named}}}]}))
+            self.assertFalse(grid.keeps_away({**scenario, "rules": [], "available_limiters": {"a": {"default_rules": named}}}))
+
     def test_drawn_ones_stay_at_least_a_second_away(self) -> None:
         self.assertTrue(all(grid.keeps_away(scenarios.scenario(seed)) for seed in SEEDS))
         self.assertTrue(all(advance % 100 == 4 for advance in grid.ADVANCES))
@@ -78,6 +141,23 @@ class Shrink(unittest.TestCase):
             return {"name": "b"}.items() <= smaller["rules"][-1].items() and any(step["check"]["n"] == 5 for step in smaller["steps"])
 
         self.assertEqual({"rules": [{"name": "b"}], "steps": [{"check": {"n": 5}}]}, shrink.shrink(scenario, differs))
+
+    def test_drops_documents_and_what_they_hold(self) -> None:
+        rules = [{"name": name, "match": {}} for name in "abc"]
+        scenario = {
+            "available_limiters": {"l": {"description": "Some.", "default_rules": rules}},
+            "rate_limits": [{"l": rules[:1]}, {"rate_limits": {"l": {"rules": rules}}}],
+            "steps": [{"check": {}}],
+        }
+
+        def differs(smaller: dict[str, Any]) -> bool:
+            return "b" in [rule["name"] for document in smaller.get("rate_limits", []) for rule in rules_of(document)]
+
+        smallest = shrink.shrink(scenario, differs)
+        self.assertEqual([{"rate_limits": {"l": {"rules": [{"name": "b"}]}}}], smallest["rate_limits"])
+        self.assertEqual({"l": {"description": "Some.", "default_rules": [{"name": "a"}]}}, smallest["available_limiters"])
+        self.assertEqual([{"name": "a", "match": {}}, {"name": "b", "match": {}}], rules[:2])
+        self.assertEqual(["available_limiters", "steps"], sorted(shrink.shrink(scenario, lambda smaller: bool(rules_of(smaller)))))
 
 
 class Command(RoomTest):

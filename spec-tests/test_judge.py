@@ -152,6 +152,50 @@ class Files(RoomTest):
         self.run_command("--write-manifest")
         self.assertEqual(0, self.judge().returncode)
 
+    def test_documents(self) -> None:
+        spec = {
+            "description": "Notes.",
+            "available_properties": ["user"],
+            "default_rules": [{"name": "b", "action": "limit", "limit": 2, "periodS": 60}],
+        }
+        contract = {"notes_create": spec}
+        files = [{}, {"rate_limits": {"notes_create": {"rules": [RULE]}}}, {"notes_create": [{**RULE, "action": "ACTION_LOG"}]}]
+        good = {"available_limiters": {"available_limiters": contract}, "rate_limits": files, "options": {"evaluation": "all"}}
+        del (whole := scenario("third", **good))["rules"]
+        self.write("two.json", whole, scenario("fourth", **good))
+        self.assertEqual(0, self.judge(str(self.home / "scenarios" / "two.json")).returncode)
+        matching = {**RULE, "match": {"user": {"$bytes": "ff"}}}
+        for text, changed in (
+            ("unknown field", {"rate_limits": [{"notes_create": [{**RULE, "perod_s": 60}]}]}),
+            ("unknown field", {"rate_limits": [{"notes_create": [{**RULE, "overrides": [{"period_S": 60}]}]}]}),
+            ("unknown field", {"available_limiters": {"notes_create": {**spec, "defaults": []}}}),
+            ("'description' is missing", {"available_limiters": {"notes_create": {}}}),
+            ("'action' is missing", {"rate_limits": [{"notes_create": [{"name": "a"}]}]}),
+            ("must be integer", {"rate_limits": [{"notes_create": [{**RULE, "limit": {"context": "n"}}]}]}),
+            ("must be array", {"rate_limits": {"notes_create": [RULE]}}),
+            ("plain JSON text", {"rate_limits": [{"notes_create": [matching]}]}),
+            ("plain JSON text", {"available_limiters": {"notes_create": {**spec, "default_rules": [matching]}}}),
+            ("no such limiter; it has notes_read", {"available_limiters": {"notes_read": spec}}),
+            ("no such limiter; it has notes_read", {"available_limiters": {"available_limiters": {"notes_read": spec}}}),
+            ('"endpoint"', {"available_limiters": {"notes_create": {**spec, "availableProperties": ["endpoint"]}}}),
+        ):
+            with self.subTest(text, changed=changed):
+                self.refuse(text, scenario("bad", **{**good, **changed}))
+
+    def test_files_alone_are_no_limiter(self) -> None:
+        alone = scenario("bad", rate_limits=[{"notes_create": [RULE]}])
+        del alone["rules"]
+        self.refuse("fits none of", alone)
+
+    def test_documents_are_not_looked_at_where_their_error_is_expected(self) -> None:
+        bad = scenario("odd", available_limiters=[1], rate_limits=[{"odd": None}, 5], expect_build_error={"code": "wrong_type"})
+        del bad["steps"]
+        del bad["rules"]
+        file = self.write("two.json", bad)
+        self.assertEqual(0, self.judge(str(file)).returncode)
+        self.refuse("must be array", {**bad, "rate_limits": {}})
+        self.refuse("must be object", {**bad, "options": []})
+
     def test_names_that_differ_between_languages(self) -> None:
         build = scenario("bad", rules=[{**RULE, "match": {"path": {"re": "a"}}}], expect_build_error={"code": "matcher_bad_regex"})
         del build["steps"]

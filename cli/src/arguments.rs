@@ -1,15 +1,16 @@
 //! The arguments of every command, as `--help` explains them.
 
-use crate::replay;
+use crate::{replay, validate};
 use clap::{Parser, Subcommand};
 
 /// The exit codes, the same of every command.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0  the work is done, also where requests were refused
-  1  the rules document has findings: all of them are printed
+  1  a document has findings: all of them are printed
   2  the work could not be done: a file is missing, an option is wrong,
-     the rules document holds no limiter, no line of the log could be read";
+     the documents hold no such limiter, no line of the log could be read,
+     the Redis does not answer";
 
 /// Rate limits on the command line: what rules would do, decided as services decide it.
 #[derive(Debug, Parser)]
@@ -22,5 +23,6 @@ pub(crate) struct CommandLine {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
+    Validate(validate::Arguments),
     Replay(Box<replay::Arguments>),
 }

@@ -9,21 +9,35 @@
 
 mod access_log;
 mod arguments;
+mod chosen_limiter;
+mod inputs;
+mod machine_finding;
 mod mistake;
 mod output;
+mod output_file;
 mod printable;
 mod progress;
 mod replay;
-mod rules_file;
+mod table;
+mod validate;
+mod words;
 
 use arguments::{CommandLine, Task};
 use clap::Parser;
+use mistake::Mistake;
+use output::OutputFormat;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let CommandLine { task } = CommandLine::parse();
     let (done, format) = match task {
-        Task::Replay(arguments) => (replay::run(&arguments), arguments.format),
+        Task::Validate(arguments) => (validate::run(&arguments), OutputFormat::Human),
+        Task::Replay(arguments) => (well(replay::run(&arguments)), arguments.format),
     };
-    done.map_or_else(|mistake| mistake.report(format), |()| ExitCode::SUCCESS)
+    done.unwrap_or_else(|mistake| mistake.report(format))
+}
+
+/// A command that knows but one good end.
+fn well(done: Result<(), Mistake>) -> Result<ExitCode, Mistake> {
+    done.map(|()| ExitCode::SUCCESS)
 }

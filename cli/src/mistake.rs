@@ -1,33 +1,24 @@
 //! Why a command ends early, and with which exit code.
 
+use crate::machine_finding::MachineFinding;
 use crate::output::OutputFormat;
+use crate::printable;
 use labkit_ratelimit::Findings;
-use serde::Serialize;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Ends a command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Mistake {
-    /// The document is wrong: exit code 1.
+    /// A document is wrong: exit code 1.
     #[error("{file} cannot be used")]
     Findings { file: String, findings: Findings },
-    /// The command was: exit code 2.
+    /// The work could not be done, by a mistake of the command or for want of what it needs: exit code 2.
     #[error("{0}")]
     Misuse(String),
     /// Whoever read the output went away, as `head` does: nothing to report.
     #[error("the output is closed")]
     Closed,
-}
-
-/// A finding, for machines.
-#[derive(Serialize)]
-struct MachineFinding<'f> {
-    file: &'f str,
-    path: &'f str,
-    code: &'static str,
-    message: &'f str,
-    mend: &'static str,
 }
 
 impl Mistake {
@@ -62,23 +53,13 @@ impl Mistake {
             (Self::Misuse(what), _) => writeln!(out, "error: {what}"),
             (Self::Findings { file, findings }, OutputFormat::Human) => {
                 for finding in findings {
-                    let at = if finding.path.is_empty() { String::new() } else { format!("{}: ", finding.path) };
-                    writeln!(out, "{file}: {at}{} [{}]. {}", finding.message, finding.code, finding.mend())?;
+                    writeln!(out, "{}", printable::line(&finding.to_string()))?;
                 }
-                let count = findings.iter().count();
+                let count = findings.len();
                 writeln!(out, "error: {count} finding{} in {file}", if count == 1 { "" } else { "s" })
             }
-            (Self::Findings { file, findings }, OutputFormat::Json) => {
-                let findings: Vec<_> = findings
-                    .iter()
-                    .map(|finding| MachineFinding {
-                        file,
-                        path: &finding.path,
-                        code: finding.code.as_str(),
-                        message: &finding.message,
-                        mend: finding.mend(),
-                    })
-                    .collect();
+            (Self::Findings { findings, .. }, OutputFormat::Json) => {
+                let findings = MachineFinding::all(findings);
                 serde_json::to_writer(&mut *out, &serde_json::json!({ "findings": findings }))?;
                 writeln!(out)
             }

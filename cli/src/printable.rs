@@ -17,10 +17,20 @@ pub(crate) fn excerpt(text: &[u8]) -> String {
     shown
 }
 
-/// Neither a control character nor one that changes the direction or the joining of what follows.
-fn is_safe(c: char) -> bool {
+/// All of the text on one line, without anything that a terminal would act on.
+pub(crate) fn line(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_safe(c) { shown.push(c) } else { shown.extend(c.escape_default()) }
+    }
+    shown
+}
+
+/// Neither a control character, nor one that changes the direction or the joining of what follows, nor one that no XML
+/// may hold.
+pub(crate) fn is_safe(c: char) -> bool {
     !c.is_control()
-        && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 #[cfg(test)]

@@ -29,9 +29,9 @@ rate_limits:
     let run = bench.replay(&[]);
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
     for part in [
-        "rules.yaml: rate_limits.web[0].action: ",
+        "rules.yaml:4:7: rate_limits.web[0].action: ",
         "[action_missing]. Write `action: limit`",
-        "rules.yaml: rate_limits.web[0].limit: ",
+        "rules.yaml:4:29: rate_limits.web[0].limit: ",
         "[limit_below_one]. Give a limit of 1 or more",
         "[action_unknown]",
         "[duplicate_rule_name]",
@@ -44,7 +44,7 @@ rate_limits:
     let said: serde_json::Value = serde_json::from_str(&run.stderr).expect("JSON");
     assert_eq!(said["findings"].as_array().map(Vec::len), Some(4));
     let finding = &said["findings"][0];
-    for field in ["file", "path", "code", "message", "mend"] {
+    for field in ["file", "path", "code", "severity", "message", "mend"] {
         assert!(finding[field].as_str().is_some_and(|text| !text.is_empty()), "{field} in {finding}");
     }
 }
@@ -58,7 +58,7 @@ fn a_document_that_is_no_yaml_or_not_utf8() {
     bench.put("rules.yaml", b"web: [] # \xff");
     let run = bench.replay(&[]);
     assert_eq!(run.code, 1);
-    assert!(run.stderr.contains("rules.yaml: byte 11 is not UTF-8 [not_utf8]"), "{}", run.stderr);
+    assert!(run.stderr.contains("rules.yaml:1:11: byte 11 is no UTF-8 [not_utf8]"), "{}", run.stderr);
 }
 
 #[test]

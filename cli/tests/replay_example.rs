@@ -34,6 +34,10 @@ fn the_reports_are_those_of_the_snapshots() {
     let json = replay(&["--format", "json"]);
     json.json();
     assert_snapshot("example.json", &json.stdout);
+    let stricter = ["--against", "examples/rack.stricter.rate_limits.yaml"];
+    let human = replay(&stricter);
+    assert_eq!((human.code, human.stderr.as_str()), (0, ""));
+    assert_snapshot("against.txt", &human.stdout);
 }
 
 /// Decided once more by a script that shares no code with the core.

@@ -15,6 +15,7 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
+from generator.rule_lists import rules_of
 from judge.scenario import walk
 
 MARGIN_S = 1
@@ -62,13 +63,13 @@ def _spans(scenario: dict[str, Any]) -> Iterator[Fraction]:
 
 
 def _uses_gcra(scenario: dict[str, Any]) -> bool:
-    return any(rule.get("algorithm") == "gcra" for rule in scenario.get("rules", []))
+    return any(rule.get("algorithm") == "gcra" for rule in rules_of(scenario))
 
 
 def _gcra_keeps_away(scenario: dict[str, Any], times: list[Fraction]) -> bool:
     costs = {Fraction(step["cost"]) for step in scenario.get("steps", []) if "check" in step and isinstance(step.get("cost", {}), int | float)}
     costs = {cost for cost in costs if 0 <= cost < 1000} | {Fraction(1)}
-    for rule in scenario["rules"]:
+    for rule in rules_of(scenario):
         if rule.get("algorithm") != "gcra":
             continue
         periods = set(_numbers(rule, "period_s", scenario))

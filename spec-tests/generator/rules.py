@@ -67,25 +67,29 @@ def context(random: Random, rules: list[dict[str, Any]]) -> dict[str, Any]:
             named = rule.get(field)
             if not isinstance(named, dict) or "context" not in named or random.random() < 0.3:
                 continue
-            gcra = rule.get("algorithm") == "gcra"
-            usual: dict[str, tuple[int, ...]] = {
-                "limit": grid.GCRA_LIMITS if gcra else LIMITS,
-                "period_s": grid.GCRA_PERIODS if gcra else grid.PERIODS,
-                "ban_for_s": grid.BANS,
-            }
             fraction = random.choice((0, 0, 0, 0.25, 0.999))
             odd = random.choice((0, -1, -0.5, 0.5, None, {"$float": "nan"}, {"$float": "inf"}, 1e30))
-            number: Any = random.choice(usual[field])
+            number: Any = random.choice(usual(rule)[field])
             made[named["context"]] = odd if random.random() < 0.12 else number + fraction if fraction else number
     return made
 
 
-def _number(random: Random, kind: str, usual: tuple[int, ...]) -> Any:
+def usual(rule: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    """In: a rule. Out: by field, the numbers that keep it on the grid."""
+    gcra = rule.get("algorithm") == "gcra"
+    return {
+        "limit": grid.GCRA_LIMITS if gcra else LIMITS,
+        "period_s": grid.GCRA_PERIODS if gcra else grid.PERIODS,
+        "ban_for_s": grid.BANS,
+    }
+
+
+def _number(random: Random, kind: str, among: tuple[int, ...]) -> Any:
     draw = random.random()
     if draw < 0.8:
-        return random.choice(usual)
+        return random.choice(among)
     if draw < 0.96:
-        return {"context": f"{kind}_{random.randrange(10**6)}", "default": random.choice(usual)}
+        return {"context": f"{kind}_{random.randrange(10**6)}", "default": random.choice(among)}
     return {"raise": "planted"}
 
 

@@ -3,7 +3,7 @@
 from random import Random
 from typing import Any
 
-from generator import grid, identifiers, rules
+from generator import documents, grid, identifiers, rules
 
 COSTS: tuple[Any, ...] = (0, 0.1, 0.5, 1, 1.5, 2, 3, 0.333333, 0.1234567, 1e-7, 0.0000005, 1000000, 1e15)
 BAD_COSTS: tuple[Any, ...] = (-1, -0.000001, {"$float": "nan"}, {"$float": "inf"})
@@ -15,7 +15,7 @@ def scenario(seed: int) -> dict[str, Any]:
     random = Random(seed)
     while not grid.keeps_away(made := _draw(random, seed)):
         pass
-    return made
+    return documents.dressed(made, seed)
 
 
 def _draw(random: Random, seed: int) -> dict[str, Any]:

@@ -14,6 +14,7 @@ STORES = ("memory", "redis", "cluster")
 OPS = ("check", "peek", "clear", "headers", "advance", "redis", "store", "logs", "metrics", "publish", "remove", "refresh")
 WHOLE = ("logs", "publish")
 """Operations of which an empty `expect` asserts something."""
+PROPERTY_LISTS = {"characteristics", "available_properties", "availableProperties", "count_distinct", "countDistinct"}
 METRIC_LABELS = {
     "gitlab_labkit_rate_limiter_checks_total": ["action", "error", "matched", "rate_limiter"],
     "gitlab_labkit_rate_limiter_rule_evaluations_total": ["action", "rate_limiter", "result", "rule"],
@@ -131,6 +132,7 @@ def _twice(scenarios: list[Scenario], other_files: Iterable[Path]) -> Iterator[s
 def _rules_beyond_schema(data: dict[str, Any], must_assert: bool) -> Iterator[Finding]:
     yield from _store_findings(data)
     yield from _name_findings(data)
+    yield from _document_findings(data)
     asserts = "expect_build_error" in data
     result_seen = False
     for index, step in enumerate(data.get("steps", [])):
@@ -163,9 +165,23 @@ def _name_findings(data: dict[str, Any]) -> Iterator[Finding]:
                     f"{key!r} is not the same in every language: "
                     + ("Ruby strips the query of it; take another property" if key == "endpoint" else "write `regex`"),
                 )
-            for key in node.keys() & {"characteristics", "available_properties", "count_distinct"}:
+            for key in node.keys() & PROPERTY_LISTS:
                 if node[key] == "endpoint" or (isinstance(node[key], list) and "endpoint" in node[key]):
                     yield f"{path}.{key}", "'endpoint' is not the same in every language: Ruby strips the query of it; take another property"
+
+
+def _document_findings(data: dict[str, Any]) -> Iterator[Finding]:
+    """What no document can hold, as it is handed over as JSON text; and a contract that leaves the scenario's own limiter out."""
+    for field in ("available_limiters", "rate_limits"):
+        for path, node in walk(data.get(field), field):
+            for key in node if isinstance(node, dict) else ():
+                if key.startswith("$"):
+                    yield f"{path}.{key}", "a document is plain JSON text: no floats, bytes or patterns of the host in it"
+    contract = data.get("available_limiters")
+    if "expect_build_error" not in data and contract is not None:
+        limiters = contract.get("available_limiters", contract)
+        if data["limiter"] not in limiters:
+            yield "limiter", f"the contract has no such limiter; it has {', '.join(limiters)}"
 
 
 def _bad_series(series: str) -> str | None:

@@ -1,10 +1,11 @@
 //! The arguments of `replay`.
 
+use super::picture::Picture;
 use crate::access_log::Format;
 use crate::arguments::EXIT_CODES;
 use crate::output::OutputFormat;
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The fields that hold the time unless `--time-field` names another.
 const TIME_FIELDS: [&str; 3] = ["time", "timestamp", "@timestamp"];
@@ -15,15 +16,22 @@ Properties of the common and combined formats:
   referrer, user_agent; absent where the log has `-`.
 JSON lines and CSV give their own fields.
 
+Lines of --decisions, and with --against:
+  {\"line\":17,\"action\":\"block\",\"rule\":\"per_ip\",\"exceeded\":[\"per_ip\"]}
+  {\"line\":17,\"a\":{\"action\":\"allow\",\"rule\":\"per_ip\",\"exceeded\":[]},
+   \"b\":{\"action\":\"block\",\"rule\":\"per_ip\",\"exceeded\":[\"per_ip\"]}}
+
 Examples:
   labkit-ratelimit replay --rules rules.yaml access.log.gz
   cat access.log.*.gz | labkit-ratelimit replay --rules rules.yaml \\
-      --format json - | jq .totals";
+      --format json - | jq .totals
+  labkit-ratelimit replay --rules rules.yaml --against stricter.yaml \\
+      --picture changes.html access.log.gz";
 
 /// Run an access log through rules: who would have been refused, by which rule, when and how often.
 ///
 /// The requests run in the order of their times, on a clock that stands at each request's time. Nothing is
-/// evicted, no Redis is asked, and nothing but the file of --decisions is written.
+/// evicted, no Redis is asked, and nothing but the files of --decisions and --picture is written.
 #[derive(Args, Debug)]
 #[command(after_help = format!("{EXAMPLE}\n\n{EXIT_CODES}"))]
 pub(crate) struct Arguments {
@@ -31,11 +39,21 @@ pub(crate) struct Arguments {
     #[arg(value_name = "LOG")]
     pub(crate) log: PathBuf,
 
+    /// The contract: an `available_limiters` document; its default rules run behind those of --rules
+    #[arg(long, value_name = "FILE")]
+    pub(crate) available: Option<PathBuf>,
+
     /// The rules: a `rate_limits` document, YAML or JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: PathBuf,
 
-    /// The limiter to run, where the rules hold several
+    /// Other rules, to see what they would change: both run over the same requests, each with counters of its own
+    ///
+    /// A is the document of --rules, B this one. The report tells whom B newly refuses and whom it newly allows.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) against: Option<PathBuf>,
+
+    /// The limiter to run, where the rules hold several; with --against both must hold it
     #[arg(long, value_name = "NAME")]
     pub(crate) limiter: Option<String>,
 
@@ -55,15 +73,30 @@ pub(crate) struct Arguments {
 
     /// Also write a JSON line for each request, in the order in which they ran; neither into a file that is
     /// read nor into standard output
+    ///
+    /// With --against each line holds both decisions; both kinds of lines are shown below.
     #[arg(long, value_name = "FILE")]
     pub(crate) decisions: Option<PathBuf>,
 
-    /// How many identities of each rule, and how many minutes, are shown
+    /// Also draw requests and refusals over time, with --against under both; FILE ends in .svg or .html
+    ///
+    /// One file that needs no other. The page (.html) holds the tables of what changes, too. A bar is a
+    /// minute, or 5 or 15 minutes, an hour and more where the log is long: the axis says which.
+    #[arg(long, value_name = "FILE", value_parser = Picture::parse)]
+    pub(crate) picture: Option<Picture>,
+
+    /// How many identities (of each rule, and of those with changes) and how many minutes are shown
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) top: usize,
 }
 
 impl Arguments {
+    /// Every file that is read.
+    pub(crate) fn read(&self) -> impl Iterator<Item = &Path> {
+        let always = [&self.log, &self.rules].into_iter();
+        always.chain(&self.against).chain(&self.available).map(PathBuf::as_path)
+    }
+
     /// The fields that may hold the time, the preferred first.
     pub(crate) fn time_fields(&self) -> Vec<String> {
         match &self.time_field {

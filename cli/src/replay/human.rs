@@ -1,10 +1,10 @@
 //! The report for people.
 
-use super::report::{LogReport, Report, RuleReport};
-use super::table::{Column, Sheet};
-use super::words::{Moments, count, moment, percent, period, seconds};
+use super::report::{LogReport, Outcome, Report, RuleReport};
 use crate::access_log::Noticed;
 use crate::printable::excerpt;
+use crate::table::{Column, Sheet};
+use crate::words::{Moments, count, moment, percent, period, seconds};
 use console::style;
 use serde_json::Value as Json;
 use std::io::{self, Write};
@@ -15,33 +15,38 @@ pub(super) fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     log(out, &report.log)?;
     rules(out, report)?;
     let moments = Moments::between(report.from.as_deref(), report.to.as_deref());
-    for rule in report.rules.iter().filter(|rule| rule.over() > 0) {
+    for rule in report.outcome.rules.iter().filter(|rule| rule.over() > 0) {
         identities(out, rule, moments)?;
     }
     minutes(out, report, moments)?;
-    troubles(out, report)
+    troubles(out, &report.outcome, "")
 }
 
-fn heading(out: &mut dyn Write, text: &str) -> io::Result<()> {
+pub(super) fn heading(out: &mut dyn Write, text: &str) -> io::Result<()> {
     writeln!(out, "\n{}", style(text).bold())
 }
 
-fn summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
-    let totals = &report.totals;
+/// What ran, and over when.
+pub(super) fn title(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     let file = excerpt(report.log.file.as_bytes());
     writeln!(out, "{}", style(format!("{} over {file}, {}", report.limiter, report.log.format)).bold())?;
     if let (Some(from), Some(to)) = (&report.from, &report.to) {
         writeln!(out, "{} to {} UTC", moment(from), moment(to))?;
     }
+    Ok(())
+}
+
+fn summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
+    let totals = &report.outcome.totals;
+    title(out, report)?;
     let refused = format!("{} refused ({})", count(totals.refused), percent(totals.refused, totals.requests));
-    let unmatched = totals.requests - totals.matched - totals.errors;
     let mut verdicts = vec![
         format!("{} requests", count(totals.requests)),
         format!("{} allowed", count(totals.allowed)),
         style(refused).bold().to_string(),
     ];
     verdicts.extend(if_any(totals.skipped, "skipped"));
-    verdicts.extend(if_any(unmatched, "matched by no rule"));
+    verdicts.extend(if_any(totals.unmatched(), "matched by no rule"));
     writeln!(out, "{}", verdicts.join(" · "))?;
     let others = [
         if_any(totals.bans, "bans"),
@@ -56,7 +61,7 @@ fn if_any(n: u64, what: &str) -> Option<String> {
     (n > 0).then(|| format!("{} {what}", count(n)))
 }
 
-fn log(out: &mut dyn Write, log: &LogReport) -> io::Result<()> {
+pub(super) fn log(out: &mut dyn Write, log: &LogReport) -> io::Result<()> {
     let late = &log.out_of_order;
     if late.count > 0 {
         let furthest = seconds(late.furthest_s);
@@ -91,7 +96,7 @@ fn rules(out: &mut dyn Write, report: &Report) -> io::Result<()> {
         Column::Right("over"),
         Column::Right("bans"),
     ]);
-    for rule in &report.rules {
+    for rule in &report.outcome.rules {
         let or_dash = |n: u64| if n == 0 { "-".to_owned() } else { count(n) };
         sheet.row([
             rule.name.clone(),
@@ -106,7 +111,7 @@ fn rules(out: &mut dyn Write, report: &Report) -> io::Result<()> {
 }
 
 /// `6 in 1 h by ip, burst 3`.
-fn numbers(rule: &RuleReport) -> String {
+pub(super) fn numbers(rule: &RuleReport) -> String {
     let (Some(limit), Some(period_s)) = (rule.limit, rule.period_s) else { return String::new() };
     let mut text = count(limit);
     if let Some(property) = &rule.count_distinct {
@@ -164,40 +169,40 @@ fn identities(out: &mut dyn Write, rule: &RuleReport, moments: Moments) -> io::R
     more(out, rule.identities_over - shown.len())
 }
 
-fn value(value: &Json) -> String {
+pub(super) fn value(value: &Json) -> String {
     value.as_str().map_or_else(|| "(absent)".to_owned(), |text| excerpt(text.as_bytes()))
 }
 
-fn more(out: &mut dyn Write, left: usize) -> io::Result<()> {
+pub(super) fn more(out: &mut dyn Write, left: usize) -> io::Result<()> {
     if left == 0 { Ok(()) } else { writeln!(out, "  … and {} more", count(u64::try_from(left).unwrap_or(u64::MAX))) }
 }
 
 fn minutes(out: &mut dyn Write, report: &Report, moments: Moments) -> io::Result<()> {
-    if report.busiest_minutes.is_empty() {
+    if report.outcome.busiest_minutes.is_empty() {
         return Ok(());
     }
     heading(out, "Minutes with most refusals")?;
     let mut sheet = Sheet::new(&[Column::Left("minute"), Column::Right("requests"), Column::Right("refused")]);
-    for minute in &report.busiest_minutes {
+    for minute in &report.outcome.busiest_minutes {
         let from = moments.show(&minute.from);
         sheet.row([from[..from.len() - 3].to_owned(), count(minute.requests), count(minute.refused)]);
     }
     sheet.write(out)?;
-    more(out, report.minutes_with_refusals - report.busiest_minutes.len())
+    more(out, report.outcome.minutes_with_refusals - report.outcome.busiest_minutes.len())
 }
 
 /// What should not be, and what may be wrong because of it.
-fn troubles(out: &mut dyn Write, report: &Report) -> io::Result<()> {
-    if !report.failures.is_empty() {
-        let (errors, degraded) = (count(report.totals.errors), count(report.totals.degraded));
-        heading(out, &format!("{errors} requests without a verdict, {degraded} with not the whole one"))?;
-        for failure in &report.failures {
+pub(super) fn troubles(out: &mut dyn Write, outcome: &Outcome, whose: &str) -> io::Result<()> {
+    if !outcome.failures.is_empty() {
+        let (errors, degraded) = (count(outcome.totals.errors), count(outcome.totals.degraded));
+        heading(out, &format!("{errors} requests without a verdict{whose}, {degraded} with not the whole one"))?;
+        for failure in &outcome.failures {
             let rule = failure.rule.as_ref().map_or_else(String::new, |rule| format!("{rule}: "));
             writeln!(out, "  {} × {rule}{}", count(failure.count), failure.message)?;
         }
     }
-    if report.evicted > 0 {
-        writeln!(out, "\n{} live counters were evicted: some refusals are missing", count(report.evicted))?;
+    if outcome.evicted > 0 {
+        writeln!(out, "\n{} live counters were evicted{whose}: some refusals are missing", count(outcome.evicted))?;
     }
     Ok(())
 }

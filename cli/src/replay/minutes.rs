@@ -1,7 +1,7 @@
 //! Requests and refusals, minute by minute.
 
 /// How long a minute is, in µs.
-const MINUTE_US: u64 = 60_000_000;
+pub(crate) const MINUTE_US: u64 = 60_000_000;
 
 /// Minutes in which there was a request, in order.
 #[derive(Debug, Default)]
@@ -26,6 +26,11 @@ impl Minutes {
             minute.requests += 1;
             minute.refused += u64::from(refused);
         }
+    }
+
+    /// All of them, in order.
+    pub(crate) fn all(&self) -> &[Minute] {
+        &self.0
     }
 
     /// The minutes with most refusals, those with none left out; of equals the one with more requests, then

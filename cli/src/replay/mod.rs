@@ -1,49 +1,171 @@
 //! `replay`: an access log through rules, on the clock of the log.
 
 mod arguments;
+mod changes;
+mod changes_report;
 mod decisions;
+mod difference;
 mod failures;
 mod human;
 mod identities;
 mod minutes;
+mod picture;
 mod report;
 mod requests;
 mod simulation;
-mod table;
 mod tally;
 mod values;
-mod words;
 
 pub(crate) use arguments::Arguments;
 
 use crate::access_log::{self, Format, Source, Wanted};
+use crate::chosen_limiter::ChosenLimiter;
 use crate::mistake::Mistake;
 use crate::output::{self, OutputFormat};
-use crate::{progress, rules_file};
-use report::{LogReport, Report};
+use crate::output_file::{self, OutputFile};
+use crate::progress;
+use changes::Changes;
+use changes_report::ChangesReport;
+use decisions::Decisions;
+use picture::Buckets;
+use report::{Against, LogReport, Outcome, Report};
 use requests::Requests;
-use simulation::Simulation;
+use simulation::{Aftermath, Running, Simulation};
+use std::path::{Path, PathBuf};
+use std::slice;
+use tally::Tally;
+
+/// Requests between two steps of the progress bar.
+const STEP: usize = 8192;
+
+/// A limiter of a document, ready to decide.
+#[derive(Debug)]
+struct Side {
+    document: ChosenLimiter,
+    simulation: Simulation,
+}
+
+/// What came of all requests.
+#[derive(Debug)]
+struct Ran {
+    a: (Tally, Aftermath),
+    b: Option<(Tally, Aftermath)>,
+    changes: Option<Changes>,
+}
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Mistake> {
-    let document = rules_file::limiter_of(&arguments.rules, arguments.limiter.as_deref())?;
-    let simulation = Simulation::new(&document)?;
-    let (requests, log) = read(arguments, &simulation.properties())?;
-    let mut decisions = arguments.decisions.as_deref().map(|path| decisions::create(path, arguments)).transpose()?;
-    let (tally, aftermath) = simulation.run(&requests, &mut |line, decision| {
-        decisions.as_mut().map_or(Ok(()), |decisions| decisions.write(line, decision))
-    })?;
-    if let Some(decisions) = decisions {
-        decisions.finish()?;
+    if arguments.read().filter(|path| *path == Path::new("-")).count() > 1 {
+        return Err(Mistake::Misuse("`-` stands twice: standard input can be read once".into()));
     }
-    let report = Report::new(arguments, log, &document, &requests, &tally, aftermath);
-    output::write(|out| match arguments.format {
-        OutputFormat::Human => human::write(out, &report),
-        OutputFormat::Json => {
+    let side = |rules: &PathBuf, limiter: Option<&str>| {
+        ChosenLimiter::read(arguments.available.as_deref(), slice::from_ref(rules), limiter).and_then(Side::new)
+    };
+    let a = side(&arguments.rules, arguments.limiter.as_deref())?;
+    // The limiter of A, whatever else B holds.
+    let against = |rules| side(rules, Some(&a.document.name));
+    let b = arguments.against.as_ref().map(against).transpose()?;
+    let (decisions, picture) = files(arguments)?;
+    let (requests, log) = read(arguments, &properties(&a, b.as_ref()))?;
+    let mut decisions = decisions.map(Decisions);
+    let ran = decide(&requests, &a, b.as_ref(), decisions.as_mut())?;
+    let buckets = Buckets::new(&ran.a.0.minutes, ran.b.as_ref().map(|(tally, _)| &tally.minutes));
+    let report = report(arguments, log, &requests, ran, &a, b.as_ref());
+    if let Some(Decisions(file)) = decisions {
+        file.keep()?;
+    }
+    if let Some((kind, mut file)) = arguments.picture.as_ref().map(|picture| picture.kind).zip(picture) {
+        file.write(|out| picture::write(out, kind, &report, &buckets))?;
+        file.keep()?;
+    }
+    output::write(|out| match (arguments.format, &report.changes) {
+        (OutputFormat::Human, None) => human::write(out, &report),
+        (OutputFormat::Human, Some(changes)) => difference::write(out, &report, changes),
+        (OutputFormat::Json, _) => {
             serde_json::to_writer_pretty(&mut *out, &report)?;
             writeln!(out)
         }
     })
+}
+
+impl Side {
+    fn new(document: ChosenLimiter) -> Result<Self, Mistake> {
+        Ok(Self { simulation: Simulation::new(&document)?, document })
+    }
+}
+
+/// The properties that rules of either mention.
+fn properties(a: &Side, b: Option<&Side>) -> Vec<String> {
+    let mut properties = a.simulation.properties();
+    for property in b.into_iter().flat_map(|b| b.simulation.properties()) {
+        if !properties.contains(&property) {
+            properties.push(property);
+        }
+    }
+    properties
+}
+
+/// Begins the files that are asked for.
+fn files(arguments: &Arguments) -> Result<(Option<OutputFile>, Option<OutputFile>), Mistake> {
+    let picture = arguments.picture.as_ref().map(|picture| picture.path.as_path());
+    let decisions = arguments.decisions.as_deref();
+    if let Some((decisions, picture)) = decisions.zip(picture)
+        && output_file::is_one_file(decisions, picture)
+    {
+        let picture = picture.display();
+        return Err(Mistake::Misuse(format!("--decisions and --picture both name {picture}; name two files")));
+    }
+    let read: Vec<&Path> = arguments.read().collect();
+    let begin = |option, path: Option<&Path>| path.map(|path| OutputFile::create(option, path, &read)).transpose();
+    Ok((begin("--decisions", decisions)?, begin("--picture", picture)?))
+}
+
+/// Decides every request, in order, under both.
+fn decide(
+    requests: &Requests,
+    a: &Side,
+    b: Option<&Side>,
+    mut decisions: Option<&mut Decisions>,
+) -> Result<Ran, Mistake> {
+    let mut changes = b.map(|b| Changes::new(a.simulation.rules(), b.simulation.rules(), requests));
+    let mut a = a.simulation.start(requests);
+    let mut b = b.map(|b| b.simulation.start(requests));
+    let bar = progress::bar("deciding", u64::try_from(requests.len()).ok(), progress::REQUESTS);
+    for (done, request) in requests.iter().enumerate() {
+        if done % STEP == 0 {
+            bar.set_position(u64::try_from(done).unwrap_or(u64::MAX));
+        }
+        let under_a = a.decide(request);
+        let under_b = b.as_mut().map(|b| b.decide(request));
+        if let Some((changes, under_b)) = changes.as_mut().zip(under_b.as_ref()) {
+            changes.add(requests, &request, &under_a, under_b);
+        }
+        if let Some(decisions) = &mut decisions {
+            decisions.write(request.line, &under_a, under_b.as_ref())?;
+        }
+    }
+    bar.finish_and_clear();
+    Ok(Ran { a: a.finish(), b: b.map(Running::finish), changes })
+}
+
+fn report(arguments: &Arguments, log: LogReport, requests: &Requests, ran: Ran, a: &Side, b: Option<&Side>) -> Report {
+    let top = arguments.top;
+    let outcome = |side: &Side, (tally, aftermath)| Outcome::new(&side.document, requests, &tally, aftermath, top);
+    let changes = ran.changes.as_ref().zip(b);
+    Report {
+        limiter: a.document.name.clone(),
+        rules_file: arguments.rules.display().to_string(),
+        log,
+        from: requests.iter().next().map(|request| report::instant(request.at_us)),
+        to: requests.iter().next_back().map(|request| report::instant(request.at_us)),
+        changes: changes
+            .map(|(changes, b)| ChangesReport::new(changes, &a.document.rules, &b.document.rules, requests, top)),
+        outcome: outcome(a, ran.a),
+        against: b
+            .zip(ran.b)
+            .zip(arguments.against.as_ref())
+            .map(|((b, ran), path)| Against { rules_file: path.display().to_string(), outcome: outcome(b, ran) }),
+    }
 }
 
 /// Reads the log and puts its requests in the order of time.

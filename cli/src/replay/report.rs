@@ -1,16 +1,17 @@
 //! The report of a replay: what `--format json` prints, and what the human report is made of.
 
-use super::Arguments;
+use super::changes_report::ChangesReport;
 use super::failures::Failure;
 use super::identities::{Identity, Key};
 use super::minutes::Minute;
 use super::requests::Requests;
 use super::simulation::Aftermath;
 use super::tally::{RuleTally, Tally, Totals};
+use super::values::ValueId;
 use crate::access_log::{Format, Notes, Noticed, Property};
+use crate::chosen_limiter::ChosenLimiter;
 use jiff::Timestamp;
 use labkit_ratelimit::{Action, Algorithm, NumberSpec, RuleSpec};
-use labkit_ratelimit_documents::DocumentLimiter;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
@@ -24,6 +25,26 @@ pub(crate) struct Report {
     pub(crate) from: Option<String>,
     /// The time of the last one.
     pub(crate) to: Option<String>,
+    #[serde(flatten)]
+    pub(crate) outcome: Outcome,
+    /// The other rules, and what came of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) against: Option<Against>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) changes: Option<ChangesReport>,
+}
+
+/// The rules of `--against`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Against {
+    pub(crate) rules_file: String,
+    #[serde(flatten)]
+    pub(crate) outcome: Outcome,
+}
+
+/// What came of the requests under one document.
+#[derive(Debug, Serialize)]
+pub(crate) struct Outcome {
     pub(crate) totals: Totals,
     pub(crate) rules: Vec<RuleReport>,
     pub(crate) minutes_with_refusals: usize,
@@ -110,26 +131,20 @@ impl LogReport {
     }
 }
 
-impl Report {
+impl Outcome {
     pub(super) fn new(
-        arguments: &Arguments,
-        log: LogReport,
-        document: &DocumentLimiter,
+        document: &ChosenLimiter,
         requests: &Requests,
         tally: &Tally,
         aftermath: Aftermath,
+        top: usize,
     ) -> Self {
         let rules = document.rules.iter().zip(&tally.rules);
         Self {
-            limiter: document.name.clone(),
-            rules_file: arguments.rules.display().to_string(),
-            log,
-            from: requests.iter().next().map(|request| instant(request.at_us)),
-            to: requests.iter().next_back().map(|request| instant(request.at_us)),
             totals: tally.totals,
-            rules: rules.map(|(spec, tally)| RuleReport::new(spec, tally, requests, arguments.top)).collect(),
+            rules: rules.map(|(spec, tally)| RuleReport::new(spec, tally, requests, top)).collect(),
             minutes_with_refusals: tally.minutes.with_refusals(),
-            busiest_minutes: tally.minutes.worst(arguments.top).iter().map(MinuteReport::new).collect(),
+            busiest_minutes: tally.minutes.worst(top).iter().map(MinuteReport::new).collect(),
             failures: aftermath.failures,
             evicted: aftermath.evicted,
         }
@@ -186,11 +201,17 @@ impl MinuteReport {
     }
 }
 
-fn texts(key: &Key, requests: &Requests) -> impl Iterator<Item = Json> {
-    key.iter().map(|id| match requests.values().get(*id) {
+/// The values of a rule's characteristics.
+pub(super) fn texts(key: &Key, requests: &Requests) -> impl Iterator<Item = Json> {
+    key.iter().map(|id| text(*id, requests))
+}
+
+/// The text of a value; null where it is absent.
+pub(super) fn text(id: ValueId, requests: &Requests) -> Json {
+    match requests.values().get(id) {
         Property::Absent => Json::Null,
         value => Json::String(value.to_string()),
-    })
+    }
 }
 
 /// A number of a document: there is no callable in one.
@@ -199,7 +220,7 @@ fn number(spec: NumberSpec) -> Option<u64> {
 }
 
 /// RFC 3339, in UTC.
-fn instant(at_us: u64) -> String {
+pub(super) fn instant(at_us: u64) -> String {
     let at = i64::try_from(at_us).ok().and_then(|us| Timestamp::from_microsecond(us).ok());
     at.unwrap_or(Timestamp::MAX).to_string()
 }

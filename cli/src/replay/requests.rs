@@ -1,4 +1,4 @@
-//! The requests of a log: of each its time, its line's number, and the properties that the rules mention.
+//! The requests of a log: of each its time, its line's number, and the properties that some rules mention.
 
 use super::values::{ValueId, Values};
 use crate::access_log::{Entry, Property};
@@ -34,6 +34,14 @@ pub(crate) struct Request<'r> {
     all: &'r Requests,
 }
 
+/// A request as one limiter knows it: by the properties that its own rules mention.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen<'r> {
+    request: Request<'r>,
+    /// For each property of the rules, its place among those that are held.
+    slots: &'r [usize],
+}
+
 impl Requests {
     /// None yet, of which these properties will be held.
     pub(crate) fn new(properties: Vec<String>) -> Self {
@@ -50,6 +58,16 @@ impl Requests {
 
     pub(crate) const fn values(&self) -> &Values {
         &self.values
+    }
+
+    /// The names of the properties that are held.
+    pub(crate) fn properties(&self) -> &[String] {
+        &self.properties
+    }
+
+    /// The place of a property among those that are held.
+    pub(crate) fn slot(&self, name: &str) -> Option<usize> {
+        self.properties.iter().position(|property| property == name)
     }
 
     /// Adds the request of the next line.
@@ -101,22 +119,27 @@ impl Requests {
     }
 }
 
-impl Request<'_> {
+impl<'r> Request<'r> {
     /// The value of the property at this place.
     pub(crate) fn id(&self, slot: usize) -> ValueId {
         self.cells[slot]
     }
+
+    /// As the limiter knows it whose properties stand at these places.
+    pub(crate) const fn seen(self, slots: &'r [usize]) -> Seen<'r> {
+        Seen { request: self, slots }
+    }
 }
 
-impl Identifier for Request<'_> {
+impl Identifier for Seen<'_> {
     fn value(&self, slot: usize, _: &str) -> Value<'_> {
-        self.all.values.get(self.cells[slot]).value()
+        self.request.all.values.get(self.request.id(self.slots[slot])).value()
     }
 
     fn each_name(&self, each: &mut dyn FnMut(&str)) {
-        for (name, id) in self.all.properties.iter().zip(self.cells) {
-            if *self.all.values.get(*id) != Property::Absent {
-                each(name);
+        for slot in self.slots {
+            if *self.request.all.values.get(self.request.id(*slot)) != Property::Absent {
+                each(&self.request.all.properties[*slot]);
             }
         }
     }

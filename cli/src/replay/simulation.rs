@@ -1,16 +1,12 @@
 //! The simulation: one limiter, a memory store and a clock that stands at each request's time.
 
 use super::failures::{Failure, Failures};
-use super::requests::Requests;
+use super::requests::{Request, Requests};
 use super::tally::Tally;
+use crate::chosen_limiter::ChosenLimiter;
 use crate::mistake::Mistake;
-use crate::progress;
-use labkit_ratelimit::{Decision, Limiter, ManualClock, MemoryStore};
-use labkit_ratelimit_documents::DocumentLimiter;
+use labkit_ratelimit::{Decision, Limiter, ManualClock, MemoryStore, Rules};
 use std::sync::Arc;
-
-/// Requests between two steps of the progress bar.
-const STEP: usize = 8192;
 
 /// A limiter in a world of its own.
 #[derive(Debug)]
@@ -19,6 +15,16 @@ pub(super) struct Simulation {
     store: Arc<MemoryStore>,
     clock: Arc<ManualClock>,
     failures: Arc<Failures>,
+}
+
+/// A simulation on its way through the requests.
+#[derive(Debug)]
+pub(super) struct Running<'s> {
+    simulation: &'s Simulation,
+    requests: &'s Requests,
+    /// The places of the rules' properties among those that are held: all of them are.
+    slots: Vec<usize>,
+    tally: Tally,
 }
 
 /// What came of it beside the tally.
@@ -30,13 +36,14 @@ pub(super) struct Aftermath {
 }
 
 impl Simulation {
-    pub(super) fn new(document: &DocumentLimiter) -> Result<Self, Mistake> {
+    pub(super) fn new(document: &ChosenLimiter) -> Result<Self, Mistake> {
         // It grows with what is live in it, whatever its bound.
         let store = Arc::new(MemoryStore::with_max_keys(usize::MAX));
         let clock = Arc::new(ManualClock::default());
         let failures = Arc::new(Failures::default());
         let limiter = Limiter::builder(&document.name)
             .rules(document.rules.iter().cloned())
+            .evaluation(document.evaluation)
             .memory(Arc::clone(&store))
             .clock(Arc::clone(&clock))
             .logger(Arc::clone(&failures))
@@ -45,32 +52,37 @@ impl Simulation {
         Ok(Self { limiter, store, clock, failures })
     }
 
+    pub(super) fn rules(&self) -> &Rules {
+        self.limiter.rules()
+    }
+
     /// The properties that the rules mention.
     pub(super) fn properties(&self) -> Vec<String> {
         self.limiter.rules().properties().map(str::to_owned).collect()
     }
 
-    /// Decides every request, in order, and hands each decision to `each` with its line's number.
-    pub(super) fn run(
-        &self,
-        requests: &Requests,
-        each: &mut dyn FnMut(u64, &Decision<'_>) -> Result<(), Mistake>,
-    ) -> Result<(Tally, Aftermath), Mistake> {
+    /// Makes it ready for these requests.
+    pub(super) fn start<'s>(&'s self, requests: &'s Requests) -> Running<'s> {
         let rules = self.limiter.rules();
-        let mut tally = Tally::new(rules);
-        let bar = progress::bar("deciding", u64::try_from(requests.len()).ok(), progress::REQUESTS);
-        for (done, request) in requests.iter().enumerate() {
-            if done % STEP == 0 {
-                bar.set_position(u64::try_from(done).unwrap_or(u64::MAX));
-            }
-            self.clock.set_us(request.at_us);
-            let decision = self.limiter.check(&request);
-            tally.add(rules, requests, &request, &decision);
-            each(request.line, &decision)?;
-        }
-        bar.finish_and_clear();
-        let evictions = self.store.evictions();
+        let slots = rules.properties().filter_map(|name| requests.slot(name)).collect();
+        Running { simulation: self, requests, slots, tally: Tally::new(rules, requests) }
+    }
+}
+
+impl<'s> Running<'s> {
+    /// Decides the next request; they come in order of time.
+    pub(super) fn decide(&mut self, request: Request<'_>) -> Decision {
+        let limiter = &self.simulation.limiter;
+        self.simulation.clock.set_us(request.at_us);
+        let decision = limiter.check(&request.seen(&self.slots));
+        self.tally.add(limiter.rules(), self.requests, &request, &decision);
+        decision
+    }
+
+    /// What came of all of them.
+    pub(super) fn finish(self) -> (Tally, Aftermath) {
+        let evictions = self.simulation.store.evictions();
         let evicted = evictions.idle + evictions.exceeded + evictions.members;
-        Ok((tally, Aftermath { evicted, failures: self.failures.counted() }))
+        (self.tally, Aftermath { evicted, failures: self.simulation.failures.counted() })
     }
 }

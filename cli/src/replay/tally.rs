@@ -31,7 +31,7 @@ pub(crate) struct Totals {
 /// What came of one rule.
 #[derive(Debug)]
 pub(crate) struct RuleTally {
-    /// The places of its characteristics among the properties.
+    /// The places of its characteristics among the properties that are held.
     slots: Vec<usize>,
     pub(crate) matched: u64,
     /// Matched and over.
@@ -50,11 +50,17 @@ pub(crate) struct Tally {
     pub(crate) minutes: Minutes,
 }
 
+impl Totals {
+    /// No rule matched.
+    pub(crate) const fn unmatched(&self) -> u64 {
+        self.requests - self.matched - self.errors
+    }
+}
+
 impl Tally {
-    pub(super) fn new(rules: &Rules) -> Self {
-        let slot = |name: &str| rules.properties().position(|property| property == name);
+    pub(super) fn new(rules: &Rules, requests: &Requests) -> Self {
         let rule = |rule: &labkit_ratelimit::Rule| RuleTally {
-            slots: rule.characteristics().filter_map(slot).collect(),
+            slots: rule.characteristics().filter_map(|name| requests.slot(name)).collect(),
             matched: 0,
             over: 0,
             bans: 0,
@@ -65,7 +71,7 @@ impl Tally {
     }
 
     /// Takes a decision; they come in order of time.
-    pub(super) fn add(&mut self, rules: &Rules, requests: &Requests, request: &Request<'_>, decision: &Decision<'_>) {
+    pub(super) fn add(&mut self, rules: &Rules, requests: &Requests, request: &Request<'_>, decision: &Decision) {
         let over = |action| decision.evaluations().iter().any(|e| e.is_exceeded() && e.rule().action() == action);
         let totals = &mut self.totals;
         totals.requests += 1;
@@ -83,7 +89,7 @@ impl Tally {
         {
             self.rules[at].matched += 1;
         }
-        for evaluation in decision.evaluations() {
+        for evaluation in decision.evaluations().iter() {
             let rule = &mut self.rules[evaluation.place()];
             let key: Key = rule.slots.iter().map(|slot| requests.values().counted_as(request.id(*slot))).collect();
             rule.matched += 1;

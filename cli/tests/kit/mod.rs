@@ -84,6 +84,15 @@ impl Bench {
         self.0.path()
     }
 
+    /// The names of all files, in order.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let name =
+            |entry: std::io::Result<fs::DirEntry>| entry.expect("a file").file_name().into_string().expect("UTF-8");
+        let mut names: Vec<String> = fs::read_dir(self.path()).expect("a folder").map(name).collect();
+        names.sort();
+        names
+    }
+
     /// `labkit-ratelimit replay --rules rules.yaml access.log`, and more.
     pub(crate) fn replay(&self, more: &[&str]) -> Run {
         run_in(self.path(), &[["replay", "--rules", "rules.yaml", "access.log"].as_slice(), more].concat(), b"")

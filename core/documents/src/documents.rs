@@ -203,18 +203,28 @@ fn limiters(
     contracts: Option<BTreeMap<String, Contract>>,
 ) -> BTreeMap<String, LimiterDocument> {
     let mut lists: BTreeMap<String, Vec<Vec<RuleSpec>>> = BTreeMap::new();
-    for NamedList { limiter, rules } in files.iter().flat_map(|opened| &opened.read).flat_map(|read| &read.drafts.0) {
-        let specs = rules.iter().map(|draft| draft.spec.clone()).collect();
-        lists.entry(limiter.clone()).or_default().push(specs);
+    let mut sources: BTreeMap<String, BTreeMap<String, Arc<str>>> = BTreeMap::new();
+    for opened in files {
+        let file: Arc<str> = opened.source.name().into();
+        for NamedList { limiter, rules } in opened.read.iter().flat_map(|read| &read.drafts.0) {
+            let specs: Vec<RuleSpec> = rules.iter().map(|draft| draft.spec.clone()).collect();
+            let names = sources.entry(limiter.clone()).or_default();
+            for rule in &specs {
+                names.entry(rule.name.clone()).or_insert_with(|| file.clone());
+            }
+            lists.entry(limiter.clone()).or_default().push(specs);
+        }
     }
     let mut limiters = BTreeMap::new();
     for (name, contract) in contracts.unwrap_or_default() {
-        limiters.insert(name.clone(), LimiterDocument { name, contract: Some(contract), file_rules: Vec::new() });
+        let document = LimiterDocument { name: name.clone(), contract: Some(contract), ..LimiterDocument::default() };
+        limiters.insert(name, document);
     }
     for (name, lists) in lists {
         let document =
             limiters.entry(name.clone()).or_insert_with(|| LimiterDocument { name, ..LimiterDocument::default() });
         document.file_rules = tiers::merged(lists.iter().map(Vec::as_slice));
+        document.files = sources.remove(&document.name).unwrap_or_default();
     }
     limiters
 }

@@ -7,10 +7,9 @@ use labkit_ratelimit_engine::{Code, NumberSpec};
 impl<H: HostValues> Reader<'_, H> {
     /// A whole number. One that is not is reported here, and not again when the rule is built.
     pub(crate) fn number(&mut self, field: &str, value: &Node) -> NumberSpec {
-        if let (true, Tree::Map(_)) = (H::EXISTS, &value.tree) {
-            if let Some(spec) = self.host.number(&value.to_json()) {
-                return spec;
-            }
+        let is_hosts = H::EXISTS && matches!(value.tree, Tree::Map(_));
+        if let Some(spec) = if is_hosts { self.host.number(&value.to_json()) } else { None } {
+            return spec;
         }
         match &value.tree {
             Tree::Int(n) => NumberSpec::Int(*n),

@@ -2,8 +2,9 @@
 
 use crate::drafts::Drafts;
 use crate::path::{self, Segment};
+use crate::rule;
 use crate::source::Source;
-use crate::tree::{Node, Tree};
+use crate::tree::{Entry, Node, Tree};
 use crate::yaml;
 use labkit_ratelimit_engine::{Code, Finding, Findings};
 
@@ -41,17 +42,22 @@ pub(crate) fn drafts<D: Drafts>(source: &Source) -> Result<Read<D>, Finding> {
 }
 
 fn is_wrapped<D: Drafts>(root: &Node) -> bool {
-    D::OUTER.is_none_or(|outer| root.get(outer).is_some())
+    D::OUTER.is_none_or(|outer| outer_entry(root, outer).is_some())
+}
+
+/// The entry under the outer key, in either spelling.
+pub(crate) fn outer_entry<'n>(root: &'n Node, outer: &str) -> Option<&'n Entry> {
+    root.as_map()?.iter().find(|entry| entry.key == outer || rule::is_camel_of(&entry.key, outer))
 }
 
 /// What is within the outer key, written or not.
 fn outer<'n, D: Drafts>(root: &'n Node, findings: &mut Findings) -> Option<&'n Node> {
     let (Some(outer), Some(entries)) = (D::OUTER, root.as_map()) else { return Some(root) };
-    if is_wrapped::<D>(root) {
-        for entry in entries.iter().filter(|entry| entry.key != outer) {
+    if let Some(wrapped) = outer_entry(root, outer) {
+        for entry in entries.iter().filter(|entry| entry.key != wrapped.key) {
             findings.push(unknown_key(&entry.key, outer));
         }
-        return root.get(outer);
+        return Some(&wrapped.value);
     }
     match entries {
         // An outer key that is misspelt, or another document's.

@@ -81,6 +81,30 @@ impl RuleDraft {
     }
 }
 
+impl RuleDraft {
+    /// What is malformed among the fields that a skip rule ignores. In documents the schema wants them well-formed.
+    pub(crate) fn ignored(&self) -> Findings {
+        let RuleSpec { action, characteristics, count_distinct, overrides, .. } = &self.spec;
+        if *action != Action::Skip || (characteristics.is_empty() && count_distinct.is_none() && overrides.is_empty()) {
+            return Findings::default();
+        }
+        let counting = RuleSpec {
+            characteristics: characteristics.clone(),
+            count_distinct: count_distinct.clone(),
+            overrides: overrides.clone(),
+            ..RuleSpec::limit("counting", 1_u32, 1_u32)
+        };
+        let reported: HashSet<&str> = self.findings.iter().map(|finding| finding.path.as_str()).collect();
+        let found = counting.build().err().unwrap_or_default();
+        // What goes with what is asked of rules that count.
+        let is_of_form = |finding: &Finding| match finding.code {
+            Code::BurstRequiresGcra | Code::BanExcludesCountDistinct | Code::DistinctInCharacteristics => false,
+            _ => !reported.contains(finding.path.as_str()),
+        };
+        found.into_iter().filter(is_of_form).collect()
+    }
+}
+
 const FIELDS: [&str; 13] = [
     "name",
     "action",
@@ -137,7 +161,7 @@ pub(crate) fn fields<'n>(
 }
 
 /// Whether `key` is `field` as protobuf's JSON spells it.
-fn is_camel_of(key: &str, field: &str) -> bool {
+pub(crate) fn is_camel_of(key: &str, field: &str) -> bool {
     field.contains('_') && !key.contains('_') && path::snake(key) == field
 }
 

@@ -53,6 +53,22 @@ impl Source {
         &self.name
     }
 
+    /// Its lines, without their ends, as findings count them; none where it is too large or no UTF-8.
+    ///
+    /// ```
+    /// use labkit_ratelimit_documents::Source;
+    /// let source = Source::new("rate_limits.yaml", "a: []\r\nb: []\n");
+    /// assert_eq!(source.lines().collect::<Vec<_>>(), ["a: []", "b: []"]);
+    /// ```
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        let text = self.text().unwrap_or_default();
+        // YAML ends a line at a carriage return alone too.
+        text.split_inclusive('\n').flat_map(|line| {
+            let line = line.strip_suffix('\n').unwrap_or(line);
+            line.strip_suffix('\r').unwrap_or(line).split('\r')
+        })
+    }
+
     /// A place in it.
     pub(crate) fn location(&self, place: Place) -> Location {
         Location { file: self.name.clone(), line: place.line, column: place.column }

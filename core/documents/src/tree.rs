@@ -50,11 +50,6 @@ impl Node {
         if let Tree::Text(text) = &self.tree { Some(text) } else { None }
     }
 
-    /// The value of a map under `key`.
-    pub(crate) fn get(&self, key: &str) -> Option<&Self> {
-        self.as_map()?.iter().find(|entry| entry.key == key).map(|entry| &entry.value)
-    }
-
     /// As JSON has it. An integer beyond 64 bits is its text.
     pub(crate) fn to_json(&self) -> Json {
         match &self.tree {

@@ -46,6 +46,7 @@ fn shadows(path: &str) -> (Code, String) {
 fn the_examples_are_valid_and_warn_only_of_what_is_meant() {
     assert_eq!(warnings(&[]), []);
     assert_eq!(warnings(&["rack.rate_limits.yaml"]), []);
+    assert_eq!(warnings(&["rack.stricter.rate_limits.yaml"]), []);
     let operators = ["rate_limits.sign_in[0].name", "rate_limits.pipelines_create[1].name"];
     assert_eq!(warnings(&["rate_limits.yaml"]), operators.map(shadows));
     assert_eq!(warnings(&["rate_limits.example.yaml"]), [shadows("rate_limits.sign_in[2].name")]);

@@ -23,7 +23,7 @@ fn files() -> Vec<PathBuf> {
 }
 
 fn generated() -> String {
-    let mut compiler = protox::Compiler::new([schema()]).expect("proto/ is there");
+    let mut compiler = protox::Compiler::new([schema(), schema().join("third_party")]).expect("proto/ is there");
     compiler.include_source_info(true).include_imports(true).open_files(files()).expect("proto/ compiles");
     let mut set = compiler.file_descriptor_set();
     // The annotations are read by engines of protovalidate, not by this library.

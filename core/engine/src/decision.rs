@@ -1,6 +1,7 @@
 //! Decisions: what a check answers.
 
 use crate::cost::Cost;
+use crate::evaluation::{Evaluated, Evaluation, Evaluations};
 use crate::numbers;
 use crate::reading::{self, Found, Info, Outcome, Reading};
 use crate::rule::Rule;
@@ -8,7 +9,7 @@ use crate::rule_spec::Action;
 use crate::rules::Rules;
 use crate::step::CountStep;
 use smallvec::SmallVec;
-use std::cmp::Ordering;
+use std::ops::Deref;
 
 /// Whether the request may go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,70 +33,14 @@ impl Verdict {
     }
 }
 
-/// What came of one counting rule.
-#[derive(Clone, Copy, Debug)]
-pub struct Evaluation<'l> {
-    rule: &'l Rule,
-    place: u32,
-    outcome: Outcome,
-    found: Found,
-}
-
-impl<'l> Evaluation<'l> {
-    /// The rule.
-    pub const fn rule(&self) -> &'l Rule {
-        self.rule
-    }
-
-    /// The rule's place in its limiter.
-    pub fn place(&self) -> usize {
-        numbers::offset(self.place)
-    }
-
-    /// What came of it.
-    pub const fn outcome(&self) -> Outcome {
-        self.outcome
-    }
-
-    /// It is over, or its ban is in force.
-    pub fn is_exceeded(&self) -> bool {
-        self.outcome != Outcome::Allow
-    }
-
-    /// It is over and refuses.
-    pub fn blocks(&self) -> bool {
-        self.is_exceeded() && self.rule.action() == Action::Limit
-    }
-
-    /// Its numbers, worked out now.
-    pub fn info(&self) -> Info {
-        self.found.info()
-    }
-
-    /// The limit in force.
-    pub const fn limit(&self) -> u64 {
-        self.found.limit()
-    }
-
-    /// The period in force, in seconds.
-    pub const fn period_s(&self) -> u32 {
-        self.found.period_s()
-    }
-
-    /// `Less` is more constraining: a block, then over, then the smaller remaining. Equal rank is no
-    /// identity; ties keep rule order.
-    pub fn constrains(&self, other: &Self) -> Ordering {
-        let key = |e: &Self| (!e.blocks(), !e.is_exceeded());
-        key(self).cmp(&key(other)).then_with(|| self.found.remaining().total_cmp(&other.found.remaining()))
-    }
-}
-
-/// What a check or a peek answers. Borrows the limiter's rules.
+/// What a check or a peek answers. It has its rules by `R`, a reference or an owner of them, and knows each by its
+/// place among them.
 #[derive(Clone, Debug)]
-pub struct Decision<'l> {
-    evaluated: SmallVec<[Evaluation<'l>; 4]>,
-    // The skip rule that ended the chain, and its place.
-    skip: Option<(u32, &'l Rule)>,
+pub struct Decision<R> {
+    rules: R,
+    evaluated: SmallVec<[Evaluated; 4]>,
+    // The place of the skip rule that ended the chain.
+    skip: Option<u32>,
     verdict: Verdict,
     failed: bool,
     degraded: bool,
@@ -104,10 +49,11 @@ pub struct Decision<'l> {
     blocks: u32,
 }
 
-impl<'l> Decision<'l> {
+impl<R> Decision<R> {
     /// Before anything was looked at: allowed, unmatched. A [`Tally`] fills it in.
-    pub fn undecided() -> Self {
+    pub fn undecided(rules: R) -> Self {
         Self {
+            rules,
             evaluated: SmallVec::new(),
             skip: None,
             verdict: Verdict::Allow,
@@ -116,6 +62,16 @@ impl<'l> Decision<'l> {
             longest_wait_us: None,
             blocks: 0,
         }
+    }
+
+    /// Puts in the rules that it was decided with, where they were not at hand before.
+    pub fn set_rules(&mut self, rules: R) {
+        self.rules = rules;
+    }
+
+    /// What it has its rules by.
+    pub const fn rules_by(&self) -> &R {
+        &self.rules
     }
 
     /// Marks it as found without the whole truth.
@@ -145,7 +101,7 @@ impl<'l> Decision<'l> {
 
     /// The reported rule is over.
     pub fn is_exceeded(&self) -> bool {
-        self.reported().is_some_and(Evaluation::is_exceeded)
+        self.reported().is_some_and(Evaluated::is_exceeded)
     }
 
     /// A skip rule ended the chain.
@@ -155,7 +111,7 @@ impl<'l> Decision<'l> {
 
     /// A warn rule is over.
     pub fn is_warned(&self) -> bool {
-        self.evaluations().iter().any(|e| e.rule.action() == Action::Warn && e.is_exceeded())
+        self.evaluated().iter().any(|e| e.action() == Action::Warn && e.is_exceeded())
     }
 
     /// There is no verdict; the action is what `on_error` says.
@@ -168,83 +124,97 @@ impl<'l> Decision<'l> {
         self.degraded
     }
 
-    /// The reported rule: the first block, else a skip that ended the chain, else the rule of the
-    /// most constraining evaluation.
-    pub fn rule(&self) -> Option<&'l Rule> {
-        self.reported().map(Evaluation::rule).or(if self.failed { None } else { self.skipped_by() })
-    }
-
     /// The numbers of the reported rule; absent where a skip is reported, on no match and on failure.
     /// Where several rules block, its `retry_after` is the longest of theirs.
     pub fn info(&self) -> Option<Info> {
         self.reported().map(|e| self.info_of(e))
     }
 
-    pub(crate) fn info_of(&self, evaluation: &Evaluation<'l>) -> Info {
-        let mut info = evaluation.info();
-        if self.blocks > 1 && evaluation.blocks() {
+    pub(crate) fn info_of(&self, evaluated: &Evaluated) -> Info {
+        let mut info = evaluated.info();
+        if self.blocks > 1 && evaluated.blocks() {
             info.retry_after_us = self.longest_wait_us;
         }
         info
     }
 
-    fn reported(&self) -> Option<&Evaluation<'l>> {
-        let evaluations = self.evaluations();
+    fn reported(&self) -> Option<&Evaluated> {
         if self.is_blocked() {
-            return evaluations.iter().find(|e| e.blocks());
+            return self.evaluated().iter().find(|e| e.blocks());
         }
-        if self.skip.is_some() { None } else { self.most_constraining() }
+        if self.skip.is_some() { None } else { self.tightest() }
     }
 
-    /// The most constraining evaluation; set even where a skip is reported.
-    pub fn most_constraining(&self) -> Option<&Evaluation<'l>> {
+    fn tightest(&self) -> Option<&Evaluated> {
         // `min_by` keeps the first of equals: ties keep rule order.
-        self.evaluations().iter().min_by(|a, b| a.constrains(b))
+        self.evaluated().iter().min_by(|a, b| a.constrains(b))
     }
 
-    /// Every evaluated counting rule, in order; none on failure.
-    pub fn evaluations(&self) -> &[Evaluation<'l>] {
+    fn evaluated(&self) -> &[Evaluated] {
         if self.failed { &[] } else { &self.evaluated }
     }
 
     /// Every rule that was evaluated, also before a failure, for metrics.
-    pub fn counted(&self) -> &[Evaluation<'l>] {
+    pub fn counted(&self) -> &[Evaluated] {
         &self.evaluated
     }
 
-    /// The skip rule that ended the chain.
-    pub fn skipped_by(&self) -> Option<&'l Rule> {
-        self.skip.map(|(_, rule)| rule)
+    /// The place of the skip rule that ended the chain.
+    pub fn skipped_at(&self) -> Option<usize> {
+        self.skip.map(numbers::offset)
+    }
+}
+
+impl<R: Deref<Target = Rules>> Decision<R> {
+    /// The rules that it was decided with.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
     }
 
-    /// That rule's place in its limiter.
-    pub fn skipped_at(&self) -> Option<usize> {
-        self.skip.map(|(place, _)| numbers::offset(place))
+    /// The reported rule: the first block, else a skip that ended the chain, else the rule of the
+    /// most constraining evaluation.
+    pub fn rule(&self) -> Option<&Rule> {
+        let reported = self.reported().map(|e| e.rule(&self.rules));
+        reported.or(if self.failed { None } else { self.skipped_by() })
+    }
+
+    /// The most constraining evaluation; set even where a skip is reported.
+    pub fn most_constraining(&self) -> Option<Evaluation<'_>> {
+        self.tightest().map(|evaluated| Evaluation::new(&self.rules, evaluated))
+    }
+
+    /// Every evaluated counting rule, in order; none on failure.
+    pub fn evaluations(&self) -> Evaluations<'_> {
+        Evaluations::new(&self.rules, self.evaluated())
+    }
+
+    /// The skip rule that ended the chain.
+    pub fn skipped_by(&self) -> Option<&Rule> {
+        self.skip.map(|place| self.rules.rule(place))
     }
 }
 
 /// The decision of a chain in the making: readings go in, in chain order.
 #[derive(Debug)]
-pub struct Tally<'d, 'l> {
-    rules: &'l Rules,
+pub struct Tally<'d, R> {
     cost: Cost,
     now_us: u64,
-    decision: &'d mut Decision<'l>,
+    decision: &'d mut Decision<R>,
 }
 
-impl<'d, 'l> Tally<'d, 'l> {
+impl<'d, R> Tally<'d, R> {
     /// Fills in `decision`, which is undecided yet. `cost` is what the call is judged by (a peek: 1),
     /// `now_us` the host's clock.
-    pub const fn new(rules: &'l Rules, cost: Cost, now_us: u64, decision: &'d mut Decision<'l>) -> Self {
-        Self { rules, cost, now_us, decision }
+    pub const fn new(cost: Cost, now_us: u64, decision: &'d mut Decision<R>) -> Self {
+        Self { cost, now_us, decision }
     }
 
     /// Takes a step's reading; gives whether the chain stops there.
     pub fn count(&mut self, step: &CountStep, reading: &Reading) -> bool {
         let outcome = reading::outcome(step, reading);
         let found = Found::new(step, reading, self.cost, self.now_us);
-        let evaluation = Evaluation { rule: self.rules.rule(step.rule), place: step.rule, outcome, found };
-        if evaluation.blocks() {
+        let evaluated = Evaluated::new(step, outcome, found);
+        if evaluated.blocks() {
             let own = found.retry_after_us;
             let longest = self.decision.longest_wait_us;
             self.decision.longest_wait_us =
@@ -252,7 +222,7 @@ impl<'d, 'l> Tally<'d, 'l> {
             self.decision.blocks += 1;
             self.decision.verdict = Verdict::Block;
         }
-        self.decision.evaluated.push(evaluation);
+        self.decision.evaluated.push(evaluated);
         step.stop.at(outcome != Outcome::Allow)
     }
 
@@ -262,8 +232,8 @@ impl<'d, 'l> Tally<'d, 'l> {
     }
 
     /// The chain ended at the skip rule whose place this is.
-    pub fn skipped(self, rule: u32) {
-        self.decision.skip = Some((rule, self.rules.rule(rule)));
+    pub const fn skipped(self, rule: u32) {
+        self.decision.skip = Some(rule);
     }
 
     /// The chain failed. A block decided before it stands; else `verdict` is what `on_error` says.

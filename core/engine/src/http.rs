@@ -1,9 +1,12 @@
 //! The HTTP fields of a decision (semantics section 12).
 
-use crate::decision::{Decision, Evaluation};
+use crate::decision::Decision;
+use crate::evaluation::Evaluation;
 use crate::numbers;
 use crate::reading::Info;
 use crate::rule_spec::Action;
+use crate::rules::Rules;
+use std::ops::Deref;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// Which fields are sent.
@@ -23,15 +26,15 @@ const MICROS: u64 = 1_000_000;
 /// The last second that an HTTP date can write: a key that somebody else gave a longer life ends here.
 const LAST_SECOND: u64 = 253_402_300_799;
 
-impl Decision<'_> {
+impl<R: Deref<Target = Rules>> Decision<R> {
     /// The fields of the most constraining evaluation whose rule is not a `log` rule; none for
     /// unmatched and failed decisions, nor where a skip is reported.
     pub fn headers(&self, format: HeaderFormat) -> Headers {
         if self.is_skipped() && !self.is_blocked() {
             return Headers::new();
         }
-        let visible = self.evaluations().iter().filter(|e| e.rule().action() != Action::Log);
-        visible.min_by(|a, b| a.constrains(b)).map_or_else(Headers::new, |e| fields(e, &self.info_of(e), format))
+        let visible = self.evaluations().iter().filter(|e| e.action() != Action::Log);
+        visible.min_by(|a, b| a.constrains(b)).map_or_else(Headers::new, |e| fields(&e, &self.info_of(&e), format))
     }
 }
 

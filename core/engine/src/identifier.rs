@@ -8,7 +8,8 @@ use std::hash::{BuildHasher, Hash};
 /// A caller's identifier: pairs of name and value in an array, a slice, a `Vec` or a map, or a type of one's own. Of a
 /// name that comes twice the first counts.
 pub trait Identifier {
-    /// The value of `property`, whose place among [`crate::Rules::properties`] is `slot`.
+    /// The value of `property`, whose place among [`crate::Rules::properties`] is `slot`. Other rules have other
+    /// places: go by `slot` only where the rules of the call are known.
     fn value(&self, slot: usize, property: &str) -> Value<'_>;
 
     /// Calls `each` with the name of every property, mentioned by a rule or not, for the log.

@@ -19,8 +19,8 @@
 //!     counter: Counter::Window { count: Millionths::from_units(3), left_us: Some(42_000_000), over: true },
 //!     ban_left_us: None,
 //! };
-//! let mut decision = Decision::undecided();
-//! let mut tally = Tally::new(&rules, Cost::ONE, 1_700_000_000_000_000, &mut decision);
+//! let mut decision = Decision::undecided(&rules);
+//! let mut tally = Tally::new(Cost::ONE, 1_700_000_000_000_000, &mut decision);
 //! assert!(tally.count(step, &reading), "a block stops the chain");
 //! assert!(decision.is_blocked());
 //! assert_eq!(decision.info().expect("a rule matched").retry_after().expect("a wait helps").as_secs(), 42);
@@ -35,6 +35,8 @@
 mod algorithm;
 mod cost;
 mod decision;
+mod evaluation;
+mod explain;
 mod failure;
 mod finding;
 pub mod gcra;
@@ -58,7 +60,10 @@ pub mod window;
 
 pub use algorithm::Algorithm;
 pub use cost::{BadCost, Cost, CostText, Millionths};
+pub use decision::{Decision, Tally, Verdict};
+pub use evaluation::{Evaluated, Evaluation as RuleEvaluation, Evaluations};
 pub use decision::{Decision, Evaluation as RuleEvaluation, Tally, Verdict};
+pub use explain::{Condition, Explained, Explanation};
 pub use failure::{Failure, FailureKind};
 pub use finding::{Code, Finding, Findings, Location, Severity};
 pub use host::{CallableId, Host, HostError, HostNumber, NoHost, PatternId};

@@ -135,9 +135,11 @@ fn inside(networks: &[IpNet], text: &str) -> bool {
 /// A network from its text: host bits masked, no length means one address, a mapped network of at
 /// least 96 bits counts as its IPv4 network.
 pub(crate) fn network(text: &str) -> Option<IpNet> {
-    let network = match text.parse::<IpNet>() {
-        Ok(network) => network,
-        Err(_) => IpNet::from(text.parse::<IpAddr>().ok()?),
+    // `ipnet`'s own parser is laxer than the standard library's: it takes `010.0.0.0/8`, whose octets others read as
+    // octal, and a `::` that stands for nothing. What is no address alone is none with a length.
+    let network = match text.split_once('/') {
+        Some((address, length)) => IpNet::new(address.parse().ok()?, prefix_length(length)?).ok()?,
+        None => IpNet::from(text.parse::<IpAddr>().ok()?),
     };
     let unmapped = match network {
         IpNet::V6(v6) if v6.prefix_len() >= 96 => {
@@ -146,6 +148,12 @@ pub(crate) fn network(text: &str) -> Option<IpNet> {
         _ => None,
     };
     Some(unmapped.unwrap_or(network).trunc())
+}
+
+/// Decimal, without leading zeros.
+fn prefix_length(text: &str) -> Option<u8> {
+    let plain = text.bytes().all(|b| b.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+    text.parse().ok().filter(|_| plain)
 }
 
 fn mapped(address: Ipv6Addr) -> Option<IpAddr> {
@@ -168,7 +176,10 @@ mod tests {
         ] {
             assert_eq!(network(text).expect(text).to_string(), expected);
         }
-        for text in ["10.0.0.0/33", "fe80::1%eth0", "", "x", "10.0.0/8"] {
+        for text in ["10.0.0.0/33", "fe80::1%eth0", "", "x", "10.0.0/8", "10.0.0.0/", "10.0.0.0/+8", "::/129", "/8"] {
+            assert!(network(text).is_none(), "{text}");
+        }
+        for text in ["010.0.0.0", "010.0.0.0/8", "10.0.0.0/08", "::1/00", "1:2:3:4::5:6:7:8/64", "1:2:3:4::5:6:7:8"] {
             assert!(network(text).is_none(), "{text}");
         }
     }

@@ -83,7 +83,7 @@ impl Rules {
         }
     }
 
-    fn step(
+    pub(crate) fn step(
         &self,
         at: u32,
         placed: &Placed,
@@ -95,6 +95,7 @@ impl Rules {
         let other =
             overriding(placed, facts, host).map_err(|error| Failure::of_host(FailureKind::Pattern, at, error))?;
         let call = Resolver { host, rule: at };
+        let other = other.map(|(_, other)| other);
         let limit = call.resolve("limit", other.and_then(|o| o.limit), rule.limit, 0, u64::MAX)?;
         let period_s =
             call.resolve("period_s", other.and_then(|o| o.period_s), rule.period_s, 1, u64::from(PERIOD_MAX_S))?;
@@ -151,7 +152,7 @@ impl Rules {
 }
 
 /// Whether every matcher holds: the cheap ones first, the host only where all of those do.
-fn all_hold(
+pub(crate) fn all_hold(
     matchers: &[(Box<str>, Matcher)],
     slots: &[u32],
     facts: &[Value<'_>],
@@ -179,10 +180,15 @@ fn all_hold(
     Ok(true)
 }
 
-fn overriding<'a>(placed: &'a Placed, facts: &[Value<'_>], host: &dyn Host) -> Result<Option<&'a Override>, HostError> {
-    for (other, slots) in placed.rule.overrides.iter().zip(&placed.overridden) {
+/// The override in force, and its place.
+pub(crate) fn overriding<'a>(
+    placed: &'a Placed,
+    facts: &[Value<'_>],
+    host: &dyn Host,
+) -> Result<Option<(usize, &'a Override)>, HostError> {
+    for (at, (other, slots)) in placed.rule.overrides.iter().zip(&placed.overridden).enumerate() {
         if all_hold(&other.matchers, slots, facts, host)? {
-            return Ok(Some(other));
+            return Ok(Some((at, other)));
         }
     }
     Ok(None)

@@ -1,8 +1,9 @@
 //! Clearing an identifier: counters and bans of every rule but the skips.
 
+use crate::generation::{Generation, RulesRef};
 use crate::limiter::{Limiter, names_of, run};
 use crate::store::{DEFAULT_DEADLINE, Store};
-use labkit_ratelimit_engine::{Algorithm, Failure, FailureKind, Identifier, Value};
+use labkit_ratelimit_engine::{Failure, FailureKind, Identifier, Value};
 use labkit_ratelimit_store::StoreKeys;
 use labkit_ratelimit_store::redis::{Call, Fault, clear_calls, read_clear};
 use std::time::Duration;
@@ -45,7 +46,7 @@ impl Limiter {
             let Store::Connected(connection, _) = &self.store else {
                 let message = "this limiter's host runs its calls: use plan_clear and settle_clear";
                 let failure = Failure::new(FailureKind::Internal, "NoConnection", message);
-                self.warn_failure(&failure, &|| clearing.names.clone());
+                self.warn_failure(&failure, None, &|| clearing.names.clone());
                 break;
             };
             let reply = run(&**connection, call, clearing.deadline());
@@ -56,32 +57,46 @@ impl Limiter {
 
     /// Plans a clear; on the memory store it is done at once.
     pub fn plan_clear<I: Identifier + ?Sized>(&self, identifier: &I) -> Clearing {
-        let (facts, failure) = self.rules.facts_of_all(identifier);
-        let mut clearing = Clearing {
-            calls: Vec::new(),
-            at: 0,
-            deleted: 0,
-            deadline: self.redis().map_or(DEFAULT_DEADLINE, |redis| redis.deadline),
-            names: names_of(identifier),
-            store_failed: false,
-        };
+        self.plan_clear_held(&self.generations.load(), identifier)
+    }
+
+    /// As [`Limiter::plan_clear`], by rules that [`Limiter::rules`] gave: see [`Limiter::plan_by`]. By another
+    /// limiter's rules it clears nothing, and logs.
+    pub fn plan_clear_by<I: Identifier + ?Sized>(&self, rules: RulesRef, identifier: &I) -> Clearing {
+        match self.own(rules) {
+            Ok(held) => self.plan_clear_held(&held, identifier),
+            Err(failure) => {
+                self.warn_failure(&failure, None, &|| names_of(identifier));
+                self.clearing(names_of(identifier))
+            }
+        }
+    }
+
+    fn clearing(&self, names: Vec<String>) -> Clearing {
+        let deadline = self.redis().map_or(DEFAULT_DEADLINE, |redis| redis.deadline);
+        Clearing { calls: Vec::new(), at: 0, deleted: 0, deadline, names, store_failed: false }
+    }
+
+    fn plan_clear_held<I: Identifier + ?Sized>(&self, held: &Generation, identifier: &I) -> Clearing {
+        let rules = &held.rules;
+        let (facts, failure) = rules.facts_of_all(identifier);
+        let mut clearing = self.clearing(names_of(identifier));
         if let Some(failure) = failure {
-            self.warn_failure(&failure, &|| clearing.names.clone());
+            self.warn_failure(&failure, None, &|| clearing.names.clone());
         }
         let now_us = self.clock.now_us();
-        let keyed = |rule: &u32| self.rules.keyed(*rule, &facts).all(|(_, value)| !matches!(value, Value::Bad(_)));
-        let counting: Vec<u32> = self.rules.counting().filter(keyed).collect();
+        let keyed = |rule: &u32| rules.keyed(*rule, &facts).all(|(_, value)| !matches!(value, Value::Bad(_)));
+        let counting: Vec<u32> = rules.counting().filter(keyed).collect();
+        let algorithm = |rule: u32| rules.rule(rule).algorithm();
         if let Store::Memory(memory) = &self.store {
-            let clear =
-                |rule: &u32| memory.clear(self.keys.key(&self.rules, *rule, &facts), self.algorithm(*rule), now_us);
+            let clear = |rule: &u32| memory.clear(held.keys.key(rules, *rule, &facts), algorithm(*rule), now_us);
             clearing.deleted = counting.iter().map(clear).sum();
             return clearing;
         }
-        let keys: Vec<StoreKeys> =
-            counting.iter().filter_map(|rule| StoreKeys::build(&self.rules, *rule, &facts)).collect();
+        let keys: Vec<StoreKeys> = counting.iter().filter_map(|rule| StoreKeys::build(rules, *rule, &facts)).collect();
         if let Some(local) = self.fallback.in_use() {
             let clear = |(rule, keys): (&u32, &StoreKeys)| {
-                local.clear(local.key_of(keys.counter.as_bytes()), self.algorithm(*rule), now_us)
+                local.clear(local.key_of(keys.counter.as_bytes()), algorithm(*rule), now_us)
             };
             clearing.deleted = counting.iter().zip(&keys).map(clear).sum();
         }
@@ -91,10 +106,6 @@ impl Limiter {
             clearing.calls = clear_calls(&keys, redis.topology);
         }
         clearing
-    }
-
-    fn algorithm(&self, rule: u32) -> Algorithm {
-        self.rules.rule(rule).algorithm()
     }
 
     /// Takes the reply of the clear's call at hand, or the fault that came in its place.
@@ -109,7 +120,7 @@ impl Limiter {
         };
         let failure: Option<Failure> = fault.map(|fault| fault.into_failure(None));
         if let Some(failure) = &failure {
-            self.warn_failure(failure, &|| clearing.names.clone());
+            self.warn_failure(failure, None, &|| clearing.names.clone());
         }
         clearing.store_failed |= failure.is_some_and(|failure| failure.is_of_store());
         // As for a check, whether the store works is known at the end.

@@ -1,29 +1,28 @@
 //! A block as an error.
 
-use labkit_ratelimit_engine::Decision;
+use crate::generation::Decision;
 use std::fmt;
 
 /// The error of [`crate::Limiter::enforce`]: the decision that blocks.
 #[derive(Clone, Debug)]
-pub struct Exceeded<'l> {
-    limiter: &'l str,
-    decision: Decision<'l>,
+pub struct Exceeded {
+    decision: Decision,
 }
 
-impl<'l> Exceeded<'l> {
-    pub(crate) const fn new(limiter: &'l str, decision: Decision<'l>) -> Self {
-        Self { limiter, decision }
+impl Exceeded {
+    pub(crate) const fn new(decision: Decision) -> Self {
+        Self { decision }
     }
 
     /// The decision.
-    pub const fn decision(&self) -> &Decision<'l> {
+    pub const fn decision(&self) -> &Decision {
         &self.decision
     }
 }
 
-impl fmt::Display for Exceeded<'_> {
+impl fmt::Display for Exceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rate limit {} exceeded", self.limiter)?;
+        write!(f, "rate limit {} exceeded", self.decision.rules().limiter())?;
         if let Some(rule) = self.decision.rule() {
             write!(f, " by rule {}", rule.name())?;
         }
@@ -34,4 +33,4 @@ impl fmt::Display for Exceeded<'_> {
     }
 }
 
-impl std::error::Error for Exceeded<'_> {}
+impl std::error::Error for Exceeded {}

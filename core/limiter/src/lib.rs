@@ -32,14 +32,19 @@ mod clearing;
 mod clock;
 mod exceeded;
 mod fallback;
+mod generation;
+mod held;
 mod keyed;
 mod limiter;
 mod log;
 mod metrics;
 mod panics;
 mod pending;
+mod sample;
 mod store;
 mod stripe;
+mod totals;
+mod walk;
 mod warnings;
 
 pub use builder::{BuildError, Builder};
@@ -48,20 +53,21 @@ pub use circuit::Circuit;
 pub use clearing::Clearing;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use exceeded::Exceeded;
+pub use generation::{Decision, RulesRef};
 pub use keyed::{
     FixedWindowLimiter, GcraLimiter, GcraWindow, KeyedError, Quota, QuotaError, RateDecision, RateLimiter,
 };
 pub use labkit_ratelimit_engine::{
-    Action, Algorithm, CallableId, Code, Decision, Evaluation, Finding, Findings, HeaderFormat, Headers, Host,
-    HostError, HostNumber, Identifier, Info, MatcherSpec, Mode, NumberSpec, Outcome, OverrideSpec, PatternId, Rule,
-    RuleEvaluation, RuleSpec, Rules, Scalar, Value, Verdict,
+    Action, Algorithm, CallableId, Code, Evaluated, Evaluation, Evaluations, Finding, Findings, HeaderFormat, Headers,
+    Host, HostError, HostNumber, Identifier, Info, MatcherSpec, Mode, NumberSpec, Outcome, OverrideSpec, PatternId,
+    Rule, RuleSpec, Rules, Scalar, Value, Verdict,
 };
 pub use labkit_ratelimit_store::redis::{Call, Fault, Script, Topology};
 pub use labkit_ratelimit_store::{DEFAULT_MAX_KEYS, Evictions, MemoryStore};
 pub use limiter::{CallOptions, Limiter, OnError};
 pub use log::{LogEvent, LogRecorder, Logger, TracingLogger};
-pub use metrics::{Sample, SampleKind};
 pub use pending::{Pending, Planned};
+pub use sample::{Sample, SampleKind};
 /// The version of this library, as a runner and a binding report it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 

@@ -5,17 +5,20 @@ use crate::callbacks::{Callbacks, Context};
 use crate::clock::Clock;
 use crate::exceeded::Exceeded;
 use crate::fallback::Fallback;
+use crate::generation::{Decision, Generation, Generations, RulesRef, undecided};
+use crate::held::Held;
 use crate::log::Logger;
-use crate::metrics::{Metrics, Sample};
 use crate::panics::panic_message;
 use crate::pending::{Pending, Planned};
+use crate::sample::Sample;
 use crate::store::{Connection, RedisOptions, Store};
+use crate::walk::{Walk, conclude};
 use labkit_ratelimit_engine::{
-    Cost, CountStep, Decision, End, Facts, Failure, FailureKind, Host, Identifier, Mode, Reading, Rules, Selection,
-    Step, Tally, Verdict,
+    Cost, Evaluation, Facts, Failure, FailureKind, Findings, Host, Identifier, Mode, RuleSpec, Rules, Selection,
+    Verdict,
 };
 use labkit_ratelimit_store::redis::{Call, Fault};
-use labkit_ratelimit_store::{Member, MemoryStore, RuleKeys};
+use labkit_ratelimit_store::{Member, MemoryStore};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -54,7 +57,7 @@ impl OnError {
         Self::ALL.into_iter().find(|policy| policy.as_str() == text)
     }
 
-    const fn verdict(self) -> Verdict {
+    pub(crate) const fn verdict(self) -> Verdict {
         match self {
             Self::Block => Verdict::Block,
             Self::Allow | Self::Local => Verdict::Allow,
@@ -94,20 +97,19 @@ impl<'a> CallOptions<'a> {
     }
 }
 
-/// Decides for one kind of request. Shared by any number of threads; it locks nothing but a shard of
+/// Decides for one kind of request. Shared by any number of threads; a check locks nothing but a shard of
 /// its memory store.
 #[derive(Debug)]
 pub struct Limiter {
     /// Tells this limiter from every other one of the process.
     pub(crate) id: u64,
-    pub(crate) rules: Rules,
-    pub(crate) keys: RuleKeys,
+    name: Box<str>,
+    pub(crate) generations: Generations,
     pub(crate) store: Store,
     callbacks: Callbacks,
     pub(crate) clock: Box<dyn Clock>,
     pub(crate) logger: Box<dyn Logger>,
     pub(crate) on_error: OnError,
-    metrics: Metrics,
     pub(crate) fallback: Fallback,
 }
 
@@ -117,17 +119,6 @@ struct Prepared<'i> {
     facts: Facts<'i>,
     cost: Cost,
     selection: Selection,
-}
-
-/// A walk along a chain.
-pub(crate) struct Walk<'a> {
-    pub(crate) selection: &'a Selection,
-    pub(crate) cost: Cost,
-    pub(crate) mode: Mode,
-    pub(crate) names: &'a dyn Fn() -> Vec<String>,
-    pub(crate) now_us: u64,
-    /// Counted in the store's place.
-    pub(crate) locally: bool,
 }
 
 impl Limiter {
@@ -144,23 +135,34 @@ impl Limiter {
         logger: Box<dyn Logger>,
         on_error: OnError,
     ) -> Self {
-        let keys = match &store {
-            Store::Memory(memory) => RuleKeys::new(memory, &rules),
-            Store::Connected(..) | Store::Planned(_) => RuleKeys::none(),
-        };
         let id = LIMITERS.fetch_add(1, Relaxed);
-        let metrics = Metrics::new(rules.len());
-        Self { id, rules, keys, store, callbacks, clock, logger, on_error, metrics, fallback: Fallback::default() }
+        let name = rules.limiter().into();
+        let generations = Generations::new(Generation::new(id, rules, &store));
+        Self { id, name, generations, store, callbacks, clock, logger, on_error, fallback: Fallback::default() }
     }
 
     /// Its name.
     pub fn name(&self) -> &str {
-        self.rules.limiter()
+        &self.name
     }
 
-    /// Its rules.
-    pub const fn rules(&self) -> &Rules {
-        &self.rules
+    /// The rules in force.
+    pub fn rules(&self) -> RulesRef {
+        self.generations.load().into()
+    }
+
+    /// Replaces all rules, in chain order, while other threads may check: each call is decided by the rules before or
+    /// by those after, never by some of both. Where there is a mistake, everything stays as it was.
+    ///
+    /// A rule keeps its counters and bans by its name, characteristics and algorithm, wherever it stands in the chain.
+    /// Its callables are the limiter's, as before. Calls that were planned are settled by the rules that planned them.
+    ///
+    /// # Errors
+    /// Every mistake in all of them, at paths such as `rules[0].limit`.
+    pub fn replace_rules(&self, specs: &[RuleSpec], evaluation: Evaluation) -> Result<(), Findings> {
+        let rules = Rules::build(&self.name, specs, evaluation)?;
+        self.generations.replace(Generation::new(self.id, rules, &self.store));
+        Ok(())
     }
 
     /// How it meets its Redis, if it has one.
@@ -169,13 +171,13 @@ impl Limiter {
     }
 
     /// Charges a cost of 1 and decides.
-    pub fn check<I: Identifier + ?Sized>(&self, identifier: &I) -> Decision<'_> {
+    pub fn check<I: Identifier + ?Sized>(&self, identifier: &I) -> Decision {
         self.check_with(identifier, CallOptions::default())
     }
 
     /// Charges and decides. Never fails: a check without a verdict answers as `on_error` says.
-    pub fn check_with<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>) -> Decision<'_> {
-        self.decide(identifier, options, Mode::Check)
+    pub fn check_with<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>) -> Decision {
+        self.decide(self.generations.load(), identifier, options, Mode::Check)
     }
 
     /// As [`Limiter::check_with`], but a block is an error that carries the decision.
@@ -186,24 +188,24 @@ impl Limiter {
         &self,
         identifier: &I,
         options: CallOptions<'_>,
-    ) -> Result<Decision<'_>, Box<Exceeded<'_>>> {
+    ) -> Result<Decision, Box<Exceeded>> {
         let decision = self.check_with(identifier, options);
-        if decision.is_blocked() { Err(Box::new(Exceeded::new(self.name(), decision))) } else { Ok(decision) }
+        if decision.is_blocked() { Err(Box::new(Exceeded::new(decision))) } else { Ok(decision) }
     }
 
     /// Decides on the state as it stands, for a call of cost 1, and changes nothing.
-    pub fn peek<I: Identifier + ?Sized>(&self, identifier: &I) -> Decision<'_> {
+    pub fn peek<I: Identifier + ?Sized>(&self, identifier: &I) -> Decision {
         self.peek_with(identifier, CallOptions::default())
     }
 
     /// As [`Limiter::peek`], with a context for callables.
-    pub fn peek_with<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>) -> Decision<'_> {
-        self.decide(identifier, options, Mode::Peek)
+    pub fn peek_with<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>) -> Decision {
+        self.decide(self.generations.load(), identifier, options, Mode::Peek)
     }
 
     /// Counters and gauges, as they stand.
     pub fn metrics(&self) -> Vec<Sample> {
-        self.metrics.samples(&self.rules)
+        self.generations.samples()
     }
 
     /// Closes the circuit of its Redis, as an operator may after mending it.
@@ -213,21 +215,29 @@ impl Limiter {
         }
     }
 
-    fn decide<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>, mode: Mode) -> Decision<'_> {
+    fn decide<I: Identifier + ?Sized>(
+        &self,
+        held: Held,
+        identifier: &I,
+        options: CallOptions<'_>,
+        mode: Mode,
+    ) -> Decision {
         match &self.store {
-            Store::Memory(memory) => self.decide_in_memory(memory, identifier, options, mode),
-            Store::Connected(..) | Store::Planned(_) => self.wait(self.plan(identifier, options, mode)),
+            Store::Memory(memory) => self.decide_in_memory(memory, held, identifier, options, mode),
+            Store::Connected(_, redis) | Store::Planned(redis) => {
+                self.wait(self.plan_on(redis, held, identifier, options, mode))
+            }
         }
     }
 
-    fn wait<'l>(&'l self, mut planned: Planned<'l>) -> Decision<'l> {
+    fn wait(&self, mut planned: Planned) -> Decision {
         loop {
             match planned {
                 Planned::Done(decision) => return decision,
                 Planned::Call(pending) => {
                     let Store::Connected(connection, _) = &self.store else {
                         return self.decide_unrun(
-                            &pending,
+                            pending,
                             "this limiter's host runs its calls: use plan and settle, or build it with a connection",
                         );
                     };
@@ -240,137 +250,112 @@ impl Limiter {
 
     /// Plans a check or a peek. On the memory store it is decided at once; on a Redis the host runs the
     /// pending call on its own connection and hands the reply to [`Limiter::settle`].
-    pub fn plan<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>, mode: Mode) -> Planned<'_> {
-        let Some(redis) = self.redis() else { return Planned::Done(self.decide(identifier, options, mode)) };
+    pub fn plan<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>, mode: Mode) -> Planned {
+        self.plan_held(self.generations.load(), identifier, options, mode)
+    }
+
+    /// As [`Limiter::plan`], by rules that [`Limiter::rules`] gave, whether they are in force still or not: for hosts
+    /// that look up the properties of an identifier beforehand, and go by their places. By another limiter's rules it
+    /// fails.
+    pub fn plan_by<I: Identifier + ?Sized>(
+        &self,
+        rules: RulesRef,
+        identifier: &I,
+        options: CallOptions<'_>,
+        mode: Mode,
+    ) -> Planned {
+        match self.own(rules) {
+            Ok(held) => self.plan_held(held, identifier, options, mode),
+            Err(failure) => Planned::Done(self.decide_failed(failure, mode, &|| names_of(identifier))),
+        }
+    }
+
+    /// The generation of `rules`, if it is of this limiter.
+    pub(crate) fn own(&self, rules: RulesRef) -> Result<Held, Failure> {
+        let held = Held::from(rules);
+        if held.limiter == self.id {
+            return Ok(held);
+        }
+        Err(Failure::new(FailureKind::Internal, "WrongLimiter", "these are the rules of another limiter"))
+    }
+
+    fn plan_held<I: Identifier + ?Sized>(
+        &self,
+        held: Held,
+        identifier: &I,
+        options: CallOptions<'_>,
+        mode: Mode,
+    ) -> Planned {
+        match self.redis() {
+            None => Planned::Done(self.decide(held, identifier, options, mode)),
+            Some(redis) => self.plan_on(redis, held, identifier, options, mode),
+        }
+    }
+
+    fn plan_on<I: Identifier + ?Sized>(
+        &self,
+        redis: &RedisOptions,
+        held: Held,
+        identifier: &I,
+        options: CallOptions<'_>,
+        mode: Mode,
+    ) -> Planned {
         let mut prepared = Prepared::default();
-        if let Err(failure) = self.prepare(identifier, options, mode, &mut prepared) {
-            let mut decision = Decision::undecided();
-            self.fail_before(failure, mode, &|| names_of(identifier), &mut decision);
+        if let Err(failure) = self.prepare(&held.rules, identifier, options, mode, &mut prepared) {
+            let mut decision = undecided();
+            self.fail_before(held, failure, mode, &|| names_of(identifier), &mut decision);
             return Planned::Done(decision);
         }
         let Prepared { facts, cost, mut selection } = prepared;
-        self.rules.own(&mut selection);
-        self.start(Pending::new(self, selection, &facts, cost, mode, redis, names_of(identifier)), redis)
+        held.rules.own(&mut selection);
+        self.start(Pending::new(held, selection, &facts, cost, mode, redis, names_of(identifier)), redis)
     }
 
     fn prepare<'i, I: Identifier + ?Sized>(
         &self,
+        rules: &Rules,
         identifier: &'i I,
         options: CallOptions<'_>,
         mode: Mode,
         prepared: &mut Prepared<'i>,
     ) -> Result<(), Failure> {
-        self.rules.facts_into(identifier, &mut prepared.facts)?;
+        rules.facts_into(identifier, &mut prepared.facts)?;
         if let (Mode::Check, Some(cost)) = (mode, options.cost) {
             prepared.cost =
                 Cost::new(cost).map_err(|bad| Failure::new(FailureKind::BadCost, "BadCost", bad.to_string()))?;
         }
         let own = self.callbacks.host(options.context);
         let host = options.host.unwrap_or(&own);
-        self.rules.select_into(&prepared.facts, mode, host, &mut prepared.selection);
+        rules.select_into(&prepared.facts, mode, host, &mut prepared.selection);
         Ok(())
     }
 
     fn decide_in_memory<I: Identifier + ?Sized>(
         &self,
         memory: &MemoryStore,
+        held: Held,
         identifier: &I,
         options: CallOptions<'_>,
         mode: Mode,
-    ) -> Decision<'_> {
+    ) -> Decision {
         let names = || names_of(identifier);
         // Both are filled in where they stand: they are large, and moving them about is not free.
         let mut prepared = Prepared::default();
-        let mut decision = Decision::undecided();
-        if let Err(failure) = self.prepare(identifier, options, mode, &mut prepared) {
-            self.fail_before(failure, mode, &names, &mut decision);
+        let mut decision = undecided();
+        if let Err(failure) = self.prepare(&held.rules, identifier, options, mode, &mut prepared) {
+            self.fail_before(held, failure, mode, &names, &mut decision);
         } else {
             let Prepared { facts, cost, selection } = &prepared;
             let now_us = self.clock.now_us();
             let walk = Walk { selection, cost: *cost, mode, names: &names, now_us, locally: false };
-            self.walk(&walk, &mut decision, |_, step| {
-                let key = self.keys.key(&self.rules, step.rule, facts);
+            self.walk(&held.rules, &walk, &mut decision, |_, step| {
+                let key = held.keys.key(&held.rules, step.rule, facts);
                 let member = step.counted().and_then(|slot| Member::of(&facts[slot]));
                 Ok(memory.run(key, step, member.as_ref(), *cost, mode, now_us))
             });
+            conclude(held, &walk, &mut decision);
         }
         decision
-    }
-
-    /// Walks along the chain. `read` gives the reading of a counting step, the n-th of them, or the
-    /// failure that ends the chain there.
-    pub(crate) fn walk<'l>(
-        &'l self,
-        walk: &Walk<'_>,
-        decision: &mut Decision<'l>,
-        mut read: impl FnMut(usize, &CountStep) -> Result<Reading, Failure>,
-    ) {
-        let mut tally = Tally::new(&self.rules, Rules::judged_cost(walk.mode, walk.cost), walk.now_us, decision);
-        let mut counted = 0;
-        for step in &walk.selection.steps {
-            match step {
-                Step::MissingDistinct { rule } => {
-                    tally.missing_distinct();
-                    self.warn_missing_distinct(*rule, walk.names);
-                }
-                Step::Count(_) | Step::Fixed { .. } => {
-                    let Some(step) = self.counting_step(step) else { continue };
-                    match read(counted, step) {
-                        Ok(reading) if tally.count(step, &reading) => return self.report(walk, decision),
-                        Ok(_) => {}
-                        Err(failure) => {
-                            self.fail(tally, &failure, walk);
-                            return self.report(walk, decision);
-                        }
-                    }
-                    counted += 1;
-                }
-            }
-        }
-        match &walk.selection.end {
-            End::Open => {}
-            End::Skip(rule) => tally.skipped(*rule),
-            End::Failed(failure) => self.fail(tally, failure, walk),
-        }
-        self.report(walk, decision);
-    }
-
-    fn counting_step<'s>(&'s self, step: &'s Step) -> Option<&'s CountStep> {
-        match step {
-            Step::Count(step) => Some(step),
-            Step::Fixed { rule } => self.rules.fixed(*rule),
-            Step::MissingDistinct { .. } => None,
-        }
-    }
-
-    fn fail(&self, tally: Tally<'_, '_>, failure: &Failure, walk: &Walk<'_>) {
-        self.warn_failure(failure, walk.names);
-        tally.failed(self.on_error.verdict());
-    }
-
-    /// No rule was looked at.
-    pub(crate) fn fail_before<'l>(
-        &'l self,
-        failure: Failure,
-        mode: Mode,
-        names: &dyn Fn() -> Vec<String>,
-        decision: &mut Decision<'l>,
-    ) {
-        let selection = Selection { end: End::Failed(failure), ..Selection::default() };
-        let now_us = self.clock.now_us();
-        let walk = Walk { selection: &selection, cost: Cost::ONE, mode, names, now_us, locally: false };
-        self.walk(&walk, decision, |_, _| Err(Failure::new(FailureKind::Internal, "Internal", "no step")));
-    }
-
-    /// Counts the decision.
-    fn report(&self, walk: &Walk<'_>, decision: &mut Decision<'_>) {
-        if walk.locally && !decision.is_error() {
-            decision.degrade();
-        }
-        match walk.mode {
-            Mode::Check => self.metrics.checked(decision),
-            Mode::Peek => self.metrics.peeked(decision),
-        }
     }
 }
 

@@ -1,9 +1,11 @@
-//! Counters and gauges that a host reads (semantics section 11).
+//! Counters and gauges of one generation of rules (semantics section 11).
 
+use crate::generation::{Decision, Generation};
 use crate::stripe::Stripe;
 use crossbeam_utils::CachePadded;
-use labkit_ratelimit_engine::{Action, Decision, Outcome, RuleEvaluation, Rules, Verdict};
-use std::fmt;
+use labkit_ratelimit_engine::{Action, Evaluated, Outcome, Rule, Rules, Verdict};
+use std::array;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Counters of a cache line pair.
@@ -11,8 +13,12 @@ const BLOCK: usize = 16;
 
 const CHECKS: usize = 8;
 const PEEKS: usize = 2;
+/// The series of calls: checks, then peeks.
+pub(crate) const CALLS: usize = CHECKS + PEEKS;
 /// A rule's results: the outcomes, and `skip`.
-const RESULTS: usize = Outcome::ALL.len() + 1;
+pub(crate) const RESULTS: usize = Outcome::ALL.len() + 1;
+/// The place of `skip` among them.
+pub(crate) const SKIP: usize = RESULTS - 1;
 
 /// The numbers of a rule when it was last evaluated.
 #[derive(Debug, Default)]
@@ -22,7 +28,7 @@ struct Gauges {
     is_set: AtomicBool,
 }
 
-/// The counters of one limiter.
+/// The counters of one generation.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     // Stripe after stripe, each of as many blocks.
@@ -31,15 +37,19 @@ pub(crate) struct Metrics {
     gauges: Box<[Gauges]>,
 }
 
-fn check_series(verdict: Verdict, matched: bool, error: bool) -> usize {
+pub(crate) fn check_series(verdict: Verdict, matched: bool, error: bool) -> usize {
     usize::from(verdict == Verdict::Block) * 4 + usize::from(matched) * 2 + usize::from(error)
 }
 
-fn rule_series(rule: usize, result: usize) -> usize {
-    CHECKS + PEEKS + rule * RESULTS + result
+pub(crate) fn peek_series(error: bool) -> usize {
+    CHECKS + usize::from(error)
 }
 
-const fn result_of(outcome: Outcome) -> usize {
+fn rule_series(rule: usize, result: usize) -> usize {
+    CALLS + rule * RESULTS + result
+}
+
+pub(crate) const fn result_of(outcome: Outcome) -> usize {
     match outcome {
         Outcome::Allow => 0,
         Outcome::Block => 1,
@@ -79,25 +89,25 @@ impl Metrics {
     }
 
     /// A check ended.
-    pub(crate) fn checked(&self, decision: &Decision<'_>) {
+    pub(crate) fn checked(&self, decision: &Decision) {
         let stripe = Stripe::own();
         for evaluation in decision.counted() {
             self.add(stripe, rule_series(evaluation.place(), result_of(evaluation.outcome())));
             self.set_gauges(evaluation);
         }
         if let Some(rule) = decision.skipped_at() {
-            self.add(stripe, rule_series(rule, RESULTS - 1));
+            self.add(stripe, rule_series(rule, SKIP));
         }
         let error = decision.is_error() || decision.is_degraded();
         self.add(stripe, check_series(decision.verdict(), decision.is_matched(), error));
     }
 
     /// A peek ended.
-    pub(crate) fn peeked(&self, decision: &Decision<'_>) {
-        self.add(Stripe::own(), CHECKS + usize::from(decision.is_error() || decision.is_degraded()));
+    pub(crate) fn peeked(&self, decision: &Decision) {
+        self.add(Stripe::own(), peek_series(decision.is_error() || decision.is_degraded()));
     }
 
-    fn set_gauges(&self, evaluation: &RuleEvaluation<'_>) {
+    fn set_gauges(&self, evaluation: &Evaluated) {
         let gauges = &self.gauges[evaluation.place()];
         for (gauge, value) in
             [(&gauges.limit, evaluation.limit()), (&gauges.period_s, u64::from(evaluation.period_s()))]
@@ -112,85 +122,29 @@ impl Metrics {
         }
     }
 
-    /// Every series that was written so far.
-    pub(crate) fn samples(&self, rules: &Rules) -> Vec<Sample> {
-        let limiter = || ("rate_limiter", rules.limiter().to_owned());
-        let flag = |on: bool| if on { "true" } else { "false" }.to_owned();
-        let mut samples = Vec::new();
-        for verdict in Verdict::ALL {
-            for (matched, error) in [(false, false), (false, true), (true, false), (true, true)] {
-                let labels = vec![
-                    ("action", verdict.as_str().to_owned()),
-                    ("error", flag(error)),
-                    ("matched", flag(matched)),
-                    limiter(),
-                ];
-                samples.push(Sample::counter("checks_total", labels, self.get(check_series(verdict, matched, error))));
-            }
-        }
-        for error in [false, true] {
-            let labels = vec![("error", flag(error)), limiter()];
-            samples.push(Sample::counter("peeks_total", labels, self.get(CHECKS + usize::from(error))));
-        }
-        for (place, rule) in rules.iter().enumerate() {
-            let name = || ("rule", rule.name().to_owned());
-            let results = Outcome::ALL.map(|outcome| (result_of(outcome), outcome.as_str()));
-            for (result, text) in results.into_iter().chain([(RESULTS - 1, Action::Skip.as_str())]) {
-                let labels =
-                    vec![("action", rule.action().as_str().to_owned()), limiter(), ("result", text.to_owned()), name()];
-                samples.push(Sample::counter("rule_evaluations_total", labels, self.get(rule_series(place, result))));
-            }
-            let gauges = &self.gauges[place];
-            if gauges.is_set.load(Relaxed) {
-                for (gauge, metric) in [(&gauges.limit, "limit"), (&gauges.period_s, "period_seconds")] {
-                    let sample = Sample::counter(metric, vec![limiter(), name()], gauge.load(Relaxed));
-                    samples.push(Sample { kind: SampleKind::Gauge, ..sample });
-                }
-            }
-        }
-        samples.retain(|sample| sample.kind == SampleKind::Gauge || sample.value > 0);
-        samples
-    }
-}
-
-/// The type of a metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SampleKind {
-    /// Only grows.
-    Counter,
-    /// The last value; across processes the largest.
-    Gauge,
-}
-
-/// One series and its value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sample {
-    /// The metric's full name.
-    pub name: String,
-    /// Its type.
-    pub kind: SampleKind,
-    /// Label names and values, sorted by name.
-    pub labels: Vec<(&'static str, String)>,
-    /// The value.
-    pub value: u64,
-}
-
-impl Sample {
-    fn counter(metric: &str, labels: Vec<(&'static str, String)>, value: u64) -> Self {
-        Self { name: format!("gitlab_labkit_rate_limiter_{metric}"), kind: SampleKind::Counter, labels, value }
+    /// Checks and peeks, as [`CALLS`] of them are told apart.
+    pub(crate) fn calls(&self) -> [u64; CALLS] {
+        array::from_fn(|series| self.get(series))
     }
 
-    /// The series as Prometheus' text format writes it, without its value.
-    pub fn series(&self) -> String {
-        let escape = |text: &str| text.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n");
-        let labels: Vec<String> =
-            self.labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escape(value))).collect();
-        format!("{}{{{}}}", self.name, labels.join(","))
+    /// The results of the rule at `place`.
+    pub(crate) fn results(&self, place: usize) -> [u64; RESULTS] {
+        array::from_fn(|result| self.get(rule_series(place, result)))
     }
-}
 
-impl fmt::Display for Sample {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.series(), self.value)
+    /// The limit and the period in seconds of the rule at `place` when it was last evaluated.
+    pub(crate) fn gauges(&self, place: usize) -> Option<(u64, u64)> {
+        let gauges = &self.gauges[place];
+        gauges.is_set.load(Relaxed).then(|| (gauges.limit.load(Relaxed), gauges.period_s.load(Relaxed)))
+    }
+
+    /// Takes over the gauges of rules that are in force under the same name before and after.
+    pub(crate) fn inherit(&mut self, rules: &Rules, from: &Generation) {
+        let before: HashMap<&str, usize> = from.rules.iter().map(Rule::name).zip(0..).collect();
+        for (rule, gauges) in rules.iter().zip(&mut self.gauges).filter(|(rule, _)| rule.action() != Action::Skip) {
+            if let Some((limit, period_s)) = before.get(rule.name()).and_then(|place| from.metrics.gauges(*place)) {
+                *gauges = Gauges { limit: limit.into(), period_s: period_s.into(), is_set: true.into() };
+            }
+        }
     }
 }

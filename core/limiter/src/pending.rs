@@ -1,9 +1,12 @@
 //! Plan and settle: a check on Redis as calls that a host runs on its own connection.
 
 use crate::circuit::Change;
-use crate::limiter::{Limiter, OnError, Walk};
+use crate::generation::{Decision, undecided};
+use crate::held::Held;
+use crate::limiter::{Limiter, OnError};
 use crate::store::RedisOptions;
-use labkit_ratelimit_engine::{Cost, CountStep, Decision, Facts, Failure, FailureKind, Mode, Selection, Step};
+use crate::walk::{Walk, conclude};
+use labkit_ratelimit_engine::{Cost, CountStep, Facts, Failure, FailureKind, Mode, Selection, Step};
 use labkit_ratelimit_store::redis::{Call, ChainStep, Fault, StepReply, chain_calls, read_chain};
 use labkit_ratelimit_store::{Member, StoreKeys};
 use std::time::Duration;
@@ -15,7 +18,8 @@ use std::time::Duration;
 #[derive(Debug)]
 #[must_use = "a pending call that is not settled has no result"]
 pub struct Pending {
-    limiter: u64,
+    // The selection speaks of its rules by place.
+    held: Held,
     pub(crate) selection: Selection,
     pub(crate) targets: Vec<Target>,
     pub(crate) cost: Cost,
@@ -37,16 +41,16 @@ pub(crate) struct Target {
 /// What a plan, or a settle, comes to.
 #[derive(Debug)]
 #[must_use = "a pending call must be run and settled"]
-pub enum Planned<'l> {
+pub enum Planned {
     /// The decision.
-    Done(Decision<'l>),
+    Done(Decision),
     /// A call to run, and to settle with.
     Call(Pending),
 }
 
 impl Pending {
     pub(crate) fn new(
-        limiter: &Limiter,
+        held: Held,
         selection: Selection,
         facts: &Facts<'_>,
         cost: Cost,
@@ -54,9 +58,8 @@ impl Pending {
         redis: &RedisOptions,
         names: Vec<String>,
     ) -> Self {
-        let rules = &limiter.rules;
         let mut pending = Self {
-            limiter: limiter.id,
+            held,
             selection,
             targets: Vec::new(),
             cost,
@@ -70,7 +73,7 @@ impl Pending {
         // Facts of a check hold no bad value, so that every key can be built.
         let target = |step: &CountStep| {
             let member = step.counted().and_then(|slot| Member::of(&facts[slot]));
-            StoreKeys::build(rules, step.rule, facts).map(|keys| Target { keys, member })
+            StoreKeys::build(&pending.held.rules, step.rule, facts).map(|keys| Target { keys, member })
         };
         pending.targets = pending.steps().filter_map(target).collect();
         let chain: Vec<_> = pending
@@ -121,28 +124,26 @@ impl Pending {
 }
 
 impl Limiter {
-    pub(crate) fn start(&self, pending: Pending, redis: &RedisOptions) -> Planned<'_> {
+    pub(crate) fn start(&self, pending: Pending, redis: &RedisOptions) -> Planned {
         if pending.calls.is_empty() {
-            return Planned::Done(self.decide_from(&pending, None));
+            return Planned::Done(self.decide_from(pending, None));
         }
         if redis.circuit.admits(self.clock.now_us()) {
             return Planned::Call(pending);
         }
         let failure =
             Failure::new(FailureKind::CircuitOpen, "CircuitOpen", "the store keeps failing: it is not asked for now");
-        Planned::Done(self.decide_from(&pending, Some(failure)))
+        Planned::Done(self.decide_from(pending, Some(failure)))
     }
 
     /// Takes the reply of a pending call, or the fault that came in its place. On a cluster another
     /// call may follow.
     ///
     /// A call that another limiter planned is a failure here, and counts nowhere.
-    pub fn settle(&self, mut pending: Pending, reply: Result<impl AsRef<[u8]>, Fault>) -> Planned<'_> {
-        if pending.limiter != self.id {
-            let mut decision = Decision::undecided();
+    pub fn settle(&self, mut pending: Pending, reply: Result<impl AsRef<[u8]>, Fault>) -> Planned {
+        if pending.held.limiter != self.id {
             let failure = Failure::new(FailureKind::Internal, "WrongLimiter", "another limiter planned this call");
-            self.fail_before(failure, pending.mode, &|| pending.names.clone(), &mut decision);
-            return Planned::Done(decision);
+            return Planned::Done(self.decide_failed(failure, pending.mode, &|| pending.names.clone()));
         }
         let taken = reply.and_then(|reply| pending.take(reply.as_ref()));
         let failure = match taken {
@@ -162,39 +163,41 @@ impl Limiter {
                 // A try of an open circuit is not logged: its opening was.
                 let is_open = self.redis().is_some_and(|redis| redis.circuit.is_open());
                 let kind = if is_open { FailureKind::CircuitOpen } else { failure.kind };
-                let decision = self.decide_from(&pending, Some(Failure { kind, ..failure }));
+                let decision = self.decide_from(pending, Some(Failure { kind, ..failure }));
                 self.store_failed();
                 Planned::Done(decision)
             }
             failure => {
                 self.store_answered();
-                Planned::Done(self.decide_from(&pending, failure))
+                Planned::Done(self.decide_from(pending, failure))
             }
         }
     }
 
     /// The decision of what was replied, and of the failure that ended it.
-    fn decide_from(&self, pending: &Pending, failure: Option<Failure>) -> Decision<'_> {
-        let names = || pending.names.clone();
+    fn decide_from(&self, pending: Pending, failure: Option<Failure>) -> Decision {
+        let Pending { held, selection, targets, cost, mode, names, replies, .. } = pending;
+        let names = || names.clone();
         let now_us = self.clock.now_us();
-        let Pending { selection, cost, mode, .. } = pending;
-        let walk = Walk { selection, cost: *cost, mode: *mode, names: &names, now_us, locally: false };
-        let mut decision = Decision::undecided();
+        let mut walk = Walk { selection: &selection, cost, mode, names: &names, now_us, locally: false };
+        let mut decision = undecided();
         match failure {
             Some(failure) if failure.is_of_store() && self.on_error == OnError::Local => {
-                self.warn_failure(&failure, &names);
+                let rule = failure.rule.map(|rule| held.rules.rule(rule));
+                self.warn_failure(&failure, rule, &names);
                 let memory = self.fallback.store();
+                walk.locally = true;
                 // What the store said before it failed stands; the rest is counted here.
-                self.walk(&Walk { locally: true, ..walk }, &mut decision, |n, step| {
-                    if let Some(StepReply::Ran(reading)) = pending.replies.get(n) {
+                self.walk(&held.rules, &walk, &mut decision, |n, step| {
+                    if let Some(StepReply::Ran(reading)) = replies.get(n) {
                         return Ok(*reading);
                     }
-                    let target = &pending.targets[n];
+                    let target = &targets[n];
                     let key = memory.key_of(target.keys.counter.as_bytes());
-                    Ok(memory.run(key, step, target.member.as_ref(), *cost, *mode, now_us))
+                    Ok(memory.run(key, step, target.member.as_ref(), cost, mode, now_us))
                 });
             }
-            failure => self.walk(&walk, &mut decision, |n, _| match (pending.replies.get(n), &failure) {
+            failure => self.walk(&held.rules, &walk, &mut decision, |n, _| match (replies.get(n), &failure) {
                 (Some(StepReply::Ran(reading)), _) => Ok(*reading),
                 (_, Some(failure)) => Err(failure.clone()),
                 (_, None) => {
@@ -202,11 +205,12 @@ impl Limiter {
                 }
             }),
         }
+        conclude(held, &walk, &mut decision);
         decision
     }
 
     /// The decision of a check that nobody can run: a mistake of the host's, which says nothing of the store.
-    pub(crate) fn decide_unrun(&self, pending: &Pending, message: &str) -> Decision<'_> {
+    pub(crate) fn decide_unrun(&self, pending: Pending, message: &str) -> Decision {
         self.decide_from(pending, Some(Failure::new(FailureKind::Internal, "NoConnection", message)))
     }
 

@@ -2,18 +2,18 @@
 
 use crate::limiter::Limiter;
 use crate::log::{self, LogEvent};
-use labkit_ratelimit_engine::{Failure, FailureKind};
+use labkit_ratelimit_engine::{Failure, FailureKind, Rule};
 
 impl Limiter {
-    /// One line for a failure; none while the circuit is open.
-    pub(crate) fn warn_failure(&self, failure: &Failure, names: &dyn Fn() -> Vec<String>) {
+    /// One line for a failure, of `rule` if of any; none while the circuit is open.
+    pub(crate) fn warn_failure(&self, failure: &Failure, rule: Option<&Rule>, names: &dyn Fn() -> Vec<String>) {
         if failure.kind == FailureKind::CircuitOpen {
             return;
         }
         self.warn(LogEvent {
             message: "rate_limit_error",
             error_type: Some("rate_limit_error"),
-            rule: failure.rule.map(|rule| self.rules.rule(rule).name().to_owned()),
+            rule: rule.map(|rule| rule.name().to_owned()),
             class_name: Some(failure.class_name.clone()),
             error_message: Some(failure.message.clone()),
             identifier_keys: names(),
@@ -22,8 +22,7 @@ impl Limiter {
     }
 
     /// A distinct rule was passed over.
-    pub(crate) fn warn_missing_distinct(&self, rule: u32, names: &dyn Fn() -> Vec<String>) {
-        let rule = self.rules.rule(rule);
+    pub(crate) fn warn_missing_distinct(&self, rule: &Rule, names: &dyn Fn() -> Vec<String>) {
         self.warn(LogEvent {
             message: "rate_limit_missing_count_distinct",
             rule: Some(rule.name().to_owned()),

@@ -72,7 +72,7 @@ impl NativeRedis {
         limiter: &'l Limiter,
         identifier: &I,
         options: CallOptions<'_>,
-    ) -> impl Future<Output = Decision<'l>> + Send + use<'n, 'l, I> {
+    ) -> impl Future<Output = Decision> + Send + use<'n, 'l, I> {
         self.settle(limiter, limiter.plan(identifier, options, Mode::Check))
     }
 
@@ -83,7 +83,7 @@ impl NativeRedis {
         limiter: &'l Limiter,
         identifier: &I,
         options: CallOptions<'_>,
-    ) -> impl Future<Output = Decision<'l>> + Send + use<'n, 'l, I> {
+    ) -> impl Future<Output = Decision> + Send + use<'n, 'l, I> {
         self.settle(limiter, limiter.plan(identifier, options, Mode::Peek))
     }
 
@@ -97,7 +97,7 @@ impl NativeRedis {
         self.settle_clear(limiter, limiter.plan_clear(identifier))
     }
 
-    async fn settle<'l>(&self, limiter: &'l Limiter, mut planned: Planned<'l>) -> Decision<'l> {
+    async fn settle(&self, limiter: &Limiter, mut planned: Planned) -> Decision {
         loop {
             match planned {
                 Planned::Done(decision) => return decision,

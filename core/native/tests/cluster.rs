@@ -18,14 +18,14 @@ fn per_user_and_tenant() -> Builder {
 }
 
 /// What a decision says, but for times.
-fn said(decision: &Decision<'_>) -> String {
+fn said(decision: &Decision) -> String {
     let mut said = format!(
         "{:?} error={} {:?}",
         decision.verdict(),
         decision.is_error(),
         decision.rule().map(|rule| rule.name().to_owned())
     );
-    for evaluation in decision.evaluations() {
+    for evaluation in decision.evaluations().iter() {
         let (name, outcome, info) = (evaluation.rule().name(), evaluation.outcome(), evaluation.info());
         let _ = write!(said, "; {name} {outcome:?} {} {} banned={}", info.count, info.remaining, info.banned);
     }

@@ -16,7 +16,7 @@ fn info(info: &Info) -> Json {
     })
 }
 
-pub(crate) fn decision(decision: &Decision<'_>) -> Json {
+pub(crate) fn decision(decision: &Decision) -> Json {
     let evaluations = decision.evaluations().iter().map(|e| {
         json!({"rule": e.rule().name(), "result": e.outcome().as_str(), "exceeded": e.is_exceeded(), "info": info(&e.info())})
     });
@@ -29,7 +29,7 @@ pub(crate) fn decision(decision: &Decision<'_>) -> Json {
 }
 
 /// Headers, the times among them as seconds after the clock's whole second.
-pub(crate) fn headers(decision: &Decision<'_>, ietf: bool, second: u64) -> Json {
+pub(crate) fn headers(decision: &Decision, ietf: bool, second: u64) -> Json {
     let format = if ietf { HeaderFormat::IetfDraft11 } else { HeaderFormat::Gitlab };
     let relative = |(name, text): (&'static str, String)| {
         let unix = match name {

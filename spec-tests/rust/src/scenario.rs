@@ -41,7 +41,7 @@ struct Run<'w> {
     limiter: &'w Limiter,
     clock: &'w ManualClock,
     log: &'w LogRecorder,
-    last: Option<(Decision<'w>, u64)>,
+    last: Option<(Decision, u64)>,
 }
 
 /// Runs a scenario; `print` gets each step's index, op and actual.

@@ -30,6 +30,7 @@ pub struct ScalarList {
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct StringList {
+    /// Networks. Host bits may be set, one address is a network of its own, and a zone is part of neither.
     #[prost(string, repeated, tag = "1")]
     pub values: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }

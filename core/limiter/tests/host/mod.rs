@@ -32,14 +32,14 @@ pub(crate) fn limiter(topology: Topology) -> Limiter {
     planned(topology, OnError::Allow, &Arc::default())
 }
 
-pub(crate) fn call(planned: Planned<'_>) -> Pending {
+pub(crate) fn call(planned: Planned) -> Pending {
     match planned {
         Planned::Call(pending) => pending,
         Planned::Done(decision) => panic!("decided without a call: {decision:?}"),
     }
 }
 
-pub(crate) fn done(planned: Planned<'_>) -> Decision<'_> {
+pub(crate) fn done(planned: Planned) -> Decision {
     match planned {
         Planned::Done(decision) => decision,
         Planned::Call(pending) => panic!("another call: {:?}", pending.call()),

@@ -6,20 +6,20 @@ use std::io::{self, Write};
 
 /// A column's title and side.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Column<'t> {
+pub(crate) enum Column<'t> {
     Left(&'t str),
     /// For numbers.
     Right(&'t str),
 }
 
 /// Rows below titles.
-pub(super) struct Sheet {
+pub(crate) struct Sheet {
     table: Table,
     sides: Vec<CellAlignment>,
 }
 
 impl Sheet {
-    pub(super) fn new(columns: &[Column<'_>]) -> Self {
+    pub(crate) fn new(columns: &[Column<'_>]) -> Self {
         let sides: Vec<CellAlignment> = columns
             .iter()
             .map(|column| match column {
@@ -37,12 +37,12 @@ impl Sheet {
         Self { table, sides }
     }
 
-    pub(super) fn row(&mut self, values: impl IntoIterator<Item = String>) {
+    pub(crate) fn row(&mut self, values: impl IntoIterator<Item = String>) {
         self.table.add_row(cells(values, &self.sides));
     }
 
     /// Each line a little to the right, without spaces at its end.
-    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         for line in self.table.lines() {
             writeln!(out, " {}", line.trim_end())?;
         }

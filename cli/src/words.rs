@@ -1,7 +1,9 @@
 //! Numbers and times, as people read them.
 
+use std::cmp::Ordering;
+
 /// `10,000`.
-pub(super) fn count(n: u64) -> String {
+pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -13,14 +15,23 @@ pub(super) fn count(n: u64) -> String {
     text
 }
 
+/// `+12`, `-1,024`, `=`.
+pub(crate) fn change(from: u64, to: u64) -> String {
+    match to.cmp(&from) {
+        Ordering::Greater => format!("+{}", count(to - from)),
+        Ordering::Less => format!("-{}", count(from - to)),
+        Ordering::Equal => "=".to_owned(),
+    }
+}
+
 /// `6.9 %`, cut off: what is not all is never `100.0 %`.
-pub(super) fn percent(part: u64, whole: u64) -> String {
+pub(crate) fn percent(part: u64, whole: u64) -> String {
     let permille = u128::from(part) * 1000 / u128::from(whole.max(1));
     format!("{}.{} %", permille / 10, permille % 10)
 }
 
 /// A period in its largest whole unit: `90 s`, `1 h`.
-pub(super) fn period(seconds: u64) -> String {
+pub(crate) fn period(seconds: u64) -> String {
     for (unit, name) in [(86_400, "d"), (3_600, "h"), (60, "min")] {
         if seconds > 0 && seconds.is_multiple_of(unit) {
             return format!("{} {name}", count(seconds / unit));
@@ -30,7 +41,7 @@ pub(super) fn period(seconds: u64) -> String {
 }
 
 /// `59 s`, `0.25 s`, `2 h 5 min`.
-pub(super) fn seconds(seconds: f64) -> String {
+pub(crate) fn seconds(seconds: f64) -> String {
     let whole = std::time::Duration::try_from_secs_f64(seconds).map_or(u64::MAX, |duration| duration.as_secs());
     match whole {
         0..60 => format!("{seconds} s"),
@@ -41,24 +52,24 @@ pub(super) fn seconds(seconds: f64) -> String {
 }
 
 /// `2015-05-17 10:05:03` of an RFC 3339 time in UTC; fractions of a second are left out.
-pub(super) fn moment(rfc3339: &str) -> String {
+pub(crate) fn moment(rfc3339: &str) -> String {
     rfc3339.chars().take("2015-05-17T10:05:03".len()).map(|c| if c == 'T' { ' ' } else { c }).collect()
 }
 
 /// Moments of one log: without the year, where they all have the same.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moments {
+pub(crate) struct Moments {
     skipped: usize,
 }
 
 impl Moments {
-    pub(super) fn between(from: Option<&str>, to: Option<&str>) -> Self {
+    pub(crate) fn between(from: Option<&str>, to: Option<&str>) -> Self {
         let year = |at: Option<&str>| at.and_then(|at| at.split('-').next()).map(str::to_owned);
         Self { skipped: if year(from) == year(to) { "2015-".len() } else { 0 } }
     }
 
     /// `05-17 10:05:03`, or with its year.
-    pub(super) fn show(self, rfc3339: &str) -> String {
+    pub(crate) fn show(self, rfc3339: &str) -> String {
         moment(rfc3339).chars().skip(self.skipped).collect()
     }
 }
@@ -70,6 +81,7 @@ mod tests {
     #[test]
     fn numbers() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([(5, 17), (1_024, 0), (3, 3)].map(|(a, b)| change(a, b)), ["+12", "-1,024", "="]);
         assert_eq!([(0, 0), (1, 3), (999_999, 1_000_000)].map(|(a, b)| percent(a, b)), ["0.0 %", "33.3 %", "99.9 %"]);
     }
 

@@ -1,0 +1,191 @@
+//! Loading documents: a limiter's first rules, and later ones in their place.
+
+use crate::limiter::Limiter;
+use crate::log::{self, LogEvent, Logger};
+use labkit_ratelimit_documents::{Catalog, Contract, Documents, Files};
+use labkit_ratelimit_engine::{Code, Evaluation, Finding, Findings, RuleSpec, Severity};
+use std::fmt;
+
+/// The most findings that one line of the log tells.
+const MAX_LOGGED: usize = 100;
+
+/// Why documents could not be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// A file cannot be read: which one, and why.
+    Unreadable(String),
+    /// Something is wrong in the documents.
+    Invalid(Findings),
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(what) => f.write_str(what),
+            Self::Invalid(findings) => findings.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+impl From<Findings> for LoadError {
+    fn from(findings: Findings) -> Self {
+        Self::Invalid(findings)
+    }
+}
+
+/// From where a limiter takes its documents.
+#[derive(Clone, Debug)]
+pub(crate) enum Origin {
+    Documents(Documents),
+    Files(Files),
+    Catalog(Catalog),
+}
+
+impl Origin {
+    fn without_rate_limits(&self) -> Option<Self> {
+        match self {
+            Self::Documents(documents) => Some(Self::Documents(documents.without_rate_limits())),
+            Self::Files(files) => Some(Self::Files(files.without_rate_limits())),
+            // Whoever has a catalog has read the documents.
+            Self::Catalog(_) => None,
+        }
+    }
+}
+
+/// What a limiter brings to its documents.
+#[derive(Debug)]
+pub(crate) struct Own {
+    /// Its rules in code, and what files may speak of beside them.
+    pub(crate) contract: Contract,
+    /// Where the documents say nothing of it.
+    pub(crate) evaluation: Evaluation,
+}
+
+/// The rules in force: all tiers, in chain order.
+pub(crate) struct Chain {
+    pub(crate) rules: Vec<RuleSpec>,
+    pub(crate) evaluation: Evaluation,
+}
+
+impl Own {
+    /// The chain of the first load. Bad files of operators are no reason to have no limiter: unless it is `strict`,
+    /// they are logged, and the defaults stand alone.
+    pub(crate) fn first(
+        &self,
+        limiter: &str,
+        origin: &Origin,
+        is_strict: bool,
+        logger: &dyn Logger,
+    ) -> Result<Chain, LoadError> {
+        let error = match self.chain(limiter, origin) {
+            Err(error) if !is_strict => error,
+            settled => return settled,
+        };
+        match origin.without_rate_limits().map(|origin| self.chain(limiter, &origin)) {
+            Some(Ok(defaults)) => {
+                warn(limiter, &error, logger);
+                Ok(defaults)
+            }
+            _ => Err(error),
+        }
+    }
+
+    pub(crate) fn chain(&self, limiter: &str, origin: &Origin) -> Result<Chain, LoadError> {
+        match origin {
+            Origin::Documents(documents) => Ok(self.of_documents(limiter, documents)?),
+            Origin::Files(files) => {
+                let documents = files.open().map_err(|error| LoadError::Unreadable(error.to_string()))?;
+                Ok(self.of_documents(limiter, &documents)?)
+            }
+            Origin::Catalog(catalog) => Ok(self.of_catalog(limiter, catalog)?),
+        }
+    }
+
+    fn of_documents(&self, limiter: &str, documents: &Documents) -> Result<Chain, Findings> {
+        let catalog = documents.clone().contract(limiter, self.contract.clone()).read()?;
+        self.of_catalog(limiter, &catalog)
+    }
+
+    fn of_catalog(&self, limiter: &str, catalog: &Catalog) -> Result<Chain, Findings> {
+        let document = catalog.limiter(limiter).filter(|document| document.contract().is_some());
+        let Some(document) = document else {
+            let message = format!("the documents know no limiter `{limiter}`");
+            let finding = Finding::new(Code::UnknownLimiter, format!("available_limiters.{limiter}"), message);
+            return Err([finding].into_iter().collect());
+        };
+        let rules = document.rules_over(self.contract.default_rules());
+        Ok(Chain { rules, evaluation: document.evaluation().unwrap_or(self.evaluation) })
+    }
+}
+
+impl Limiter {
+    /// Loads documents in place of those in force. Calls under way end by the rules that they began with; counters
+    /// go on by the names of their rules. Documents with a mistake change nothing: the rules in force stay, and one
+    /// line is logged.
+    ///
+    /// # Errors
+    /// Every mistake in the documents, with its place.
+    pub fn reload(&self, documents: &Documents) -> Result<(), LoadError> {
+        self.load(&Origin::Documents(documents.clone()))
+    }
+
+    /// As [`Limiter::reload`], from files as they are now.
+    ///
+    /// # Errors
+    /// A file cannot be read, or there is a mistake in one.
+    pub fn reload_files(&self, files: &Files) -> Result<(), LoadError> {
+        self.load(&Origin::Files(files.clone()))
+    }
+
+    /// As [`Limiter::reload`], from documents that were read already: many limiters of one set of documents read them
+    /// once.
+    ///
+    /// # Errors
+    /// The catalog has no contract of this limiter.
+    pub fn reload_catalog(&self, catalog: &Catalog) -> Result<(), LoadError> {
+        self.load(&Origin::Catalog(catalog.clone()))
+    }
+
+    fn load(&self, origin: &Origin) -> Result<(), LoadError> {
+        let loaded = self.own.chain(self.name(), origin).and_then(|Chain { rules, evaluation }| {
+            self.replace_rules(&rules, evaluation)?;
+            Ok(())
+        });
+        if let Err(error) = &loaded {
+            warn(self.name(), error, &*self.logger);
+        }
+        loaded
+    }
+}
+
+/// One line: documents were not taken, and why.
+fn warn(limiter: &str, error: &LoadError, logger: &dyn Logger) {
+    let (class_name, text) = match error {
+        LoadError::Unreadable(what) => ("UnreadableDocument", what.clone()),
+        LoadError::Invalid(findings) => ("InvalidDocuments", one_line(findings)),
+    };
+    let event = LogEvent {
+        message: "rate_limit_invalid_documents",
+        error_type: Some("rate_limit_error"),
+        name: limiter.to_owned(),
+        class_name: Some(class_name.into()),
+        error_message: Some(text),
+        ..LogEvent::default()
+    };
+    log::warn(logger, &event);
+}
+
+/// The mistakes on one line, whatever characters stand in the documents' keys.
+fn one_line(findings: &Findings) -> String {
+    let errors = || findings.iter().filter(|finding| finding.severity == Severity::Error);
+    let mut lines: Vec<String> = errors().take(MAX_LOGGED).map(ToString::to_string).collect();
+    let more = errors().count().saturating_sub(MAX_LOGGED);
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    let text = lines.join("; ");
+    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}
