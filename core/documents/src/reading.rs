@@ -1,22 +1,20 @@
 //! From a text to a message: syntax, writing, the schema's rules, and the place of every finding.
 
 use crate::drafts::Drafts;
-use crate::path::{self, Segment};
+use crate::found::Found;
+use crate::path::{self, Index};
 use crate::rule;
 use crate::source::Source;
 use crate::tree::{Entry, Node, Tree};
 use crate::yaml;
 use labkit_ratelimit_engine::{Code, Finding, Findings};
 
-/// The most findings of one document. Where there are more, something else is wrong.
-pub(crate) const MAX_FINDINGS: usize = 10_000;
-
 /// A document that was read as far as it can be.
 pub(crate) struct Read<D> {
     pub(crate) root: Node,
     pub(crate) drafts: D,
     /// Mistakes of writing, without places yet, save those of keys that are not in the tree.
-    pub(crate) findings: Findings,
+    pub(crate) findings: Found,
 }
 
 /// Reads what is written. The schema's rules are not looked at.
@@ -25,14 +23,16 @@ pub(crate) struct Read<D> {
 /// Nothing can be said of the document: its encoding, its size or its syntax is wrong.
 pub(crate) fn drafts<D: Drafts>(source: &Source) -> Result<Read<D>, Finding> {
     let parsed = yaml::parse(source)?;
-    let mut findings = Findings::default();
+    let mut findings = Found::default();
     let wrapped = is_wrapped::<D>(&parsed.root);
     for bad in parsed.bad_keys {
-        let mut segments = bad.path;
-        if let (false, Some(outer)) = (wrapped, D::OUTER) {
-            segments.insert(0, Segment::Key(outer.into()));
-        }
-        findings.push(Finding::new(bad.code, path::written(&segments), bad.message).at(source.location(bad.at)));
+        let path = match D::OUTER {
+            // A document that is a list begins with an index.
+            Some(outer) if !wrapped && bad.path.starts_with('[') => format!("{outer}{}", bad.path),
+            Some(outer) if !wrapped => format!("{outer}.{}", bad.path),
+            _ => bad.path,
+        };
+        findings.push(Finding::new(bad.code, path, bad.message).at(source.location(bad.at)));
     }
     let drafts = match outer::<D>(&parsed.root, &mut findings) {
         Some(node) => D::read(node, &mut findings),
@@ -51,7 +51,7 @@ pub(crate) fn outer_entry<'n>(root: &'n Node, outer: &str) -> Option<&'n Entry> 
 }
 
 /// What is within the outer key, written or not.
-fn outer<'n, D: Drafts>(root: &'n Node, findings: &mut Findings) -> Option<&'n Node> {
+fn outer<'n, D: Drafts>(root: &'n Node, findings: &mut Found) -> Option<&'n Node> {
     let (Some(outer), Some(entries)) = (D::OUTER, root.as_map()) else { return Some(root) };
     if let Some(wrapped) = outer_entry(root, outer) {
         for entry in entries.iter().filter(|entry| entry.key != wrapped.key) {
@@ -93,7 +93,10 @@ pub(crate) fn read<D: Drafts>(source: &Source) -> Result<D::Message, Findings> {
 
 pub(crate) fn parse<D: Drafts>(source: &Source) -> Result<D::Message, Findings> {
     let read = drafts::<D>(source).map_err(|finding| [finding].into_iter().collect::<Findings>())?;
-    if read.findings.is_empty() && read.drafts.message().is_none() {
+    // Of what is written in a rule a message can say these.
+    let said = |code| matches!(code, Code::ActionMissing | Code::SkipTakesNoNumbers);
+    let mut written = read.drafts.rules().flat_map(|rule| rule.findings.iter());
+    if written.any(|finding| !said(finding.code)) || (read.findings.is_empty() && read.drafts.message().is_none()) {
         // What no message can say, the rules forbid.
         return self::read::<D>(source);
     }
@@ -109,19 +112,18 @@ fn accept<D: Drafts>(source: &Source, read: Read<D>) -> Result<D::Message, Findi
 }
 
 pub(crate) fn check<D: Drafts>(message: &D::Message) -> Findings {
-    let mut findings = Findings::default();
+    let mut findings = Found::default();
     let drafts = D::of(message, &mut findings);
     drafts.judge(&mut findings);
-    findings
+    findings.into_parts().0.collect()
 }
 
 /// The findings with their places, in the order of the document.
-pub(crate) fn located<D: Drafts>(source: &Source, root: &Node, findings: Findings) -> Findings {
-    let more = findings.len() > MAX_FINDINGS;
-    let mut placed: Vec<Finding> = findings
-        .into_iter()
-        .take(MAX_FINDINGS)
-        .map(|finding| if finding.location.is_some() { finding } else { locate::<D>(source, root, finding) })
+pub(crate) fn located<D: Drafts>(source: &Source, root: &Node, findings: Found) -> Findings {
+    let (kept, more) = findings.into_parts();
+    let mut index = Index::default();
+    let mut placed: Vec<Finding> = kept
+        .map(|finding| if finding.location.is_some() { finding } else { locate::<D>(source, root, &mut index, finding) })
         .collect();
     placed.sort_by(|a, b| a.location.cmp(&b.location));
     if let (true, Some(last)) = (more, placed.last_mut()) {
@@ -130,13 +132,13 @@ pub(crate) fn located<D: Drafts>(source: &Source, root: &Node, findings: Finding
     placed.into_iter().collect()
 }
 
-fn locate<D: Drafts>(source: &Source, root: &Node, finding: Finding) -> Finding {
+fn locate<'n, D: Drafts>(source: &Source, root: &'n Node, index: &mut Index<'n>, finding: Finding) -> Finding {
     let path = finding.path.as_str();
     let inner = match D::OUTER {
         Some(outer) if !is_wrapped::<D>(root) => path.strip_prefix(outer).unwrap_or(path),
         _ => path,
     };
-    let found = path::follow(root, inner);
+    let found = path::follow(root, inner, index);
     let place = match &found.node.tree {
         Tree::Map(entries) if finding.code == Code::MatcherUnknownMarker => {
             entries.first().map_or(found.node.place, |entry| entry.at)

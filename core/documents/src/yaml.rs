@@ -3,7 +3,8 @@
 //! The events come from `granit-parser`. What is bounded here: levels of nesting, values, and the text that aliases
 //! repeat, so that no document costs more than its size lets expect.
 
-use crate::path::Segment;
+use crate::found::MAX_FINDINGS;
+use crate::path::{self, Segment};
 use crate::scalar;
 use crate::source::{Place, Source};
 use crate::tree::{Entry, Node, Tree};
@@ -17,6 +18,8 @@ use std::collections::{HashMap, HashSet};
 const MAX_LEVELS: usize = 64;
 /// Values, those that aliases repeat included.
 const MAX_VALUES: usize = 1_000_000;
+/// Characters of a key: paths repeat it.
+const MAX_KEY: usize = 256;
 /// Bytes of text that aliases repeat.
 const MAX_REPEATED: usize = 32 * 1024 * 1024;
 
@@ -31,7 +34,8 @@ pub(crate) struct Parsed {
 /// A key that stands twice, or asks for a merge.
 pub(crate) struct BadKey {
     pub(crate) code: Code,
-    pub(crate) path: Vec<Segment>,
+    /// Below the document's root.
+    pub(crate) path: String,
     pub(crate) at: Place,
     pub(crate) message: String,
 }
@@ -115,6 +119,7 @@ fn parse_text(text: &str) -> Result<Parsed, Flaw> {
         copied: 0,
         texts: 0,
         repeated: 0,
+        bad_paths: 0,
     };
     let mut root = None;
     while let Some(next) = reader.parser.next_event() {
@@ -151,6 +156,8 @@ struct Reader<'t> {
     copied: usize,
     texts: usize,
     repeated: usize,
+    // Bytes of the paths of bad keys.
+    bad_paths: usize,
 }
 
 impl<'t> Reader<'t> {
@@ -280,11 +287,23 @@ impl<'t> Reader<'t> {
     }
 
     fn bad_key(&mut self, code: Code, at: Place, message: String) {
-        self.bad_keys.push(BadKey { code, path: self.path.clone(), at, message });
+        if self.bad_keys.len() < MAX_FINDINGS && self.bad_paths < MAX_REPEATED {
+            let path = path::written(&self.path);
+            self.bad_paths += path.len();
+            self.bad_keys.push(BadKey { code, path, at, message });
+        }
     }
 
     /// The text of a key, and whether it asks for a merge.
     fn key(&mut self, event: Event<'t>, at: Place) -> Result<(String, bool), Flaw> {
+        let (key, merges) = self.any_key(event, at)?;
+        if key.len() > MAX_KEY && key.chars().nth(MAX_KEY).is_some() {
+            return Err(Flaw::new(at, format!("a key is longer than {MAX_KEY} characters")));
+        }
+        Ok((key, merges))
+    }
+
+    fn any_key(&mut self, event: Event<'t>, at: Place) -> Result<(String, bool), Flaw> {
         match event {
             Event::Scalar(text, style, anchor, _) => {
                 self.values += 1;
