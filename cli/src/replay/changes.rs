@@ -91,12 +91,12 @@ impl Changes {
         // A check that fails is allowed here: whatever is refused has a rule that refuses it.
         match (refusal(a), refusal(b)) {
             (None, Some(by)) => {
-                let both = self.identities.entry(self.newly_refused.add(requests, request, by)).or_default();
+                let both = self.identities.entry(self.newly_refused.add(requests, request, &by)).or_default();
                 both.newly_refused += 1;
                 both.span.take(request.at_us);
             }
             (Some(by), None) => {
-                let both = self.identities.entry(self.newly_allowed.add(requests, request, by)).or_default();
+                let both = self.identities.entry(self.newly_allowed.add(requests, request, &by)).or_default();
                 both.newly_allowed += 1;
                 both.span.take(request.at_us);
             }
@@ -167,7 +167,7 @@ impl Flips {
     }
 }
 
-fn refusal<'d, 'l>(decision: &'d Decision) -> Option<&'d RuleEvaluation<'l>> {
+fn refusal(decision: &Decision) -> Option<RuleEvaluation<'_>> {
     decision.evaluations().iter().find(|evaluation| evaluation.blocks())
 }
 

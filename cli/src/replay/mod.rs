@@ -127,7 +127,7 @@ fn decide(
     b: Option<&Side>,
     mut decisions: Option<&mut Decisions>,
 ) -> Result<Ran, Mistake> {
-    let mut changes = b.map(|b| Changes::new(a.simulation.rules(), b.simulation.rules(), requests));
+    let mut changes = b.map(|b| Changes::new(&a.simulation.rules(), &b.simulation.rules(), requests));
     let mut a = a.simulation.start(requests);
     let mut b = b.map(|b| b.simulation.start(requests));
     let bar = progress::bar("deciding", u64::try_from(requests.len()).ok(), progress::REQUESTS);

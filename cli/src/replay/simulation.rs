@@ -5,7 +5,7 @@ use super::requests::{Request, Requests};
 use super::tally::Tally;
 use crate::chosen_limiter::ChosenLimiter;
 use crate::mistake::Mistake;
-use labkit_ratelimit::{Decision, Limiter, ManualClock, MemoryStore, Rules};
+use labkit_ratelimit::{Decision, Limiter, ManualClock, MemoryStore, RulesRef};
 use std::sync::Arc;
 
 /// A limiter in a world of its own.
@@ -52,7 +52,7 @@ impl Simulation {
         Ok(Self { limiter, store, clock, failures })
     }
 
-    pub(super) fn rules(&self) -> &Rules {
+    pub(super) fn rules(&self) -> RulesRef {
         self.limiter.rules()
     }
 
@@ -65,7 +65,7 @@ impl Simulation {
     pub(super) fn start<'s>(&'s self, requests: &'s Requests) -> Running<'s> {
         let rules = self.limiter.rules();
         let slots = rules.properties().filter_map(|name| requests.slot(name)).collect();
-        Running { simulation: self, requests, slots, tally: Tally::new(rules, requests) }
+        Running { simulation: self, requests, slots, tally: Tally::new(&rules, requests) }
     }
 }
 
@@ -75,7 +75,7 @@ impl<'s> Running<'s> {
         let limiter = &self.simulation.limiter;
         self.simulation.clock.set_us(request.at_us);
         let decision = limiter.check(&request.seen(&self.slots));
-        self.tally.add(limiter.rules(), self.requests, &request, &decision);
+        self.tally.add(&limiter.rules(), self.requests, &request, &decision);
         decision
     }
 

@@ -62,7 +62,6 @@ pub use algorithm::Algorithm;
 pub use cost::{BadCost, Cost, CostText, Millionths};
 pub use decision::{Decision, Tally, Verdict};
 pub use evaluation::{Evaluated, Evaluation as RuleEvaluation, Evaluations};
-pub use decision::{Decision, Evaluation as RuleEvaluation, Tally, Verdict};
 pub use explain::{Condition, Explained, Explanation};
 pub use failure::{Failure, FailureKind};
 pub use finding::{Code, Finding, Findings, Location, Severity};

@@ -3,30 +3,42 @@
 use crate::callbacks::Callbacks;
 use crate::clock::{Clock, SystemClock};
 use crate::limiter::{Limiter, OnError};
+use crate::loading::{Chain, LoadError, Origin, Own};
 use crate::log::{self, LogEvent, Logger, TracingLogger};
 use crate::store::{Connection, RedisOptions, Store};
+use labkit_ratelimit_documents::{Catalog, Contract, Documents, Files};
 use labkit_ratelimit_engine::{Evaluation, Findings, RuleSpec, Rules};
 use labkit_ratelimit_store::MemoryStore;
 use std::fmt;
 use std::sync::{Arc, Once};
 
-/// Why a limiter could not be built: every mistake in its name and rules.
+/// Why a limiter could not be built: every mistake in its name, its rules and its documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError {
     limiter: String,
     findings: Findings,
+    unreadable: Option<String>,
 }
 
 impl BuildError {
-    /// The mistakes.
+    /// The mistakes. None where all that is wrong is that a file cannot be read.
     pub const fn findings(&self) -> &Findings {
         &self.findings
+    }
+
+    /// The file that cannot be read, and why.
+    pub fn unreadable(&self) -> Option<&str> {
+        self.unreadable.as_deref()
     }
 }
 
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "limiter `{}` cannot be built:\n{}", self.limiter, self.findings)
+        write!(f, "limiter `{}` cannot be built:", self.limiter)?;
+        if let Some(what) = &self.unreadable {
+            write!(f, "\n{what}")?;
+        }
+        if self.findings.is_empty() { Ok(()) } else { write!(f, "\n{}", self.findings) }
     }
 }
 
@@ -43,6 +55,10 @@ pub struct Builder {
     clock: Box<dyn Clock>,
     logger: Box<dyn Logger>,
     on_error: OnError,
+    properties: Vec<String>,
+    allowed_skip_rules: Vec<String>,
+    origin: Option<Origin>,
+    is_strict: bool,
 }
 
 impl Builder {
@@ -56,6 +72,10 @@ impl Builder {
             clock: Box::new(SystemClock),
             logger: Box::new(TracingLogger),
             on_error: OnError::Allow,
+            properties: Vec::new(),
+            allowed_skip_rules: Vec::new(),
+            origin: None,
+            is_strict: false,
         }
     }
 
@@ -127,20 +147,100 @@ impl Builder {
         self
     }
 
+    /// Takes rules from documents: those of operators run before the defaults, and on equal names stand in their
+    /// place. The defaults are those of `available_limiters`; where it has none, or is not given, the rules added here.
+    ///
+    /// ```
+    /// use labkit_ratelimit::{Documents, Limiter, RuleSpec, Source};
+    /// let operators = Source::new("rate_limits.yaml", "sign_in: [{name: per_ip, action: log, limit: 5, period_s: 60}]");
+    /// let limiter = Limiter::builder("sign_in")
+    ///     .rule(RuleSpec::limit("per_ip", 10, 60).characteristics(["ip"]))
+    ///     .documents(Documents::new().rate_limits(operators))
+    ///     .build()?;
+    /// assert_eq!(limiter.rules().len(), 1);
+    /// # Ok::<(), labkit_ratelimit::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn documents(mut self, documents: Documents) -> Self {
+        self.origin = Some(Origin::Documents(documents));
+        self
+    }
+
+    /// As [`Builder::documents`], read from files.
+    #[must_use]
+    pub fn files(mut self, files: Files) -> Self {
+        self.origin = Some(Origin::Files(files));
+        self
+    }
+
+    /// As [`Builder::documents`], read already: many limiters of one set of documents read them once. A limiter whose
+    /// rules are code needs its [`Contract`] in it.
+    #[must_use]
+    pub fn catalog(mut self, catalog: Catalog) -> Self {
+        self.origin = Some(Origin::Catalog(catalog));
+        self
+    }
+
+    /// Offers properties to documents, beside those that the rules added here mention. Only where there is no
+    /// `available_limiters` document, which says it itself.
+    #[must_use]
+    pub fn properties<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.properties.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Allows documents skip rules of these names. Only where there is no `available_limiters` document.
+    #[must_use]
+    pub fn allowed_skip_rules<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.allowed_skip_rules.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Whether bad `rate_limits` documents are an error of [`Builder::build`]. By default they are not: they are
+    /// logged, and the defaults stand alone, as the rules in force do where a later load fails. A bad
+    /// `available_limiters` document is an error always.
+    #[must_use]
+    pub const fn strict_documents(mut self, is_strict: bool) -> Self {
+        self.is_strict = is_strict;
+        self
+    }
+
     /// Checks and compiles everything.
     ///
     /// # Errors
-    /// Every mistake in the name and in all rules, each with its code, path and mend.
+    /// Every mistake in the name, in all rules and in the documents, each with its code, path and mend.
     pub fn build(self) -> Result<Limiter, BuildError> {
-        match Rules::build(&self.name, &self.rules, self.evaluation) {
+        // Mistakes in code have the paths of code, whatever documents add.
+        let of_code = Rules::build(&self.name, &self.rules, self.evaluation);
+        let contract = Contract::of_rules(self.rules)
+            .with_properties(self.properties)
+            .with_allowed_skip_rules(self.allowed_skip_rules);
+        let own = Own { contract, evaluation: self.evaluation };
+        let logger = &*self.logger;
+        let loaded = self.origin.map(|origin| own.first(&self.name, &origin, self.is_strict, logger));
+        let rules = match (of_code, loaded) {
+            (Ok(rules), None) => Ok(rules),
+            (Ok(_), Some(Ok(Chain { rules, evaluation }))) => {
+                Rules::build(&self.name, &rules, evaluation).map_err(|findings| (findings, None))
+            }
+            (Err(findings), None | Some(Ok(_))) => Err((findings, None)),
+            (of_code, Some(Err(error))) => {
+                let findings = of_code.err().unwrap_or_default();
+                Err(match error {
+                    LoadError::Unreadable(what) => (findings, Some(what)),
+                    LoadError::Invalid(more) => (findings.into_iter().chain(more).collect(), None),
+                })
+            }
+        };
+        match rules {
             Ok(rules) => {
                 let store = self.store.unwrap_or_else(|| {
-                    say_memory(&self.name, &*self.logger);
+                    say_memory(&self.name, logger);
                     Store::process_wide()
                 });
-                Ok(Limiter::new(rules, store, self.callbacks, self.clock, self.logger, self.on_error))
+                Ok(Limiter::new(rules, own, store, self.callbacks, self.clock, self.logger, self.on_error))
             }
-            Err(findings) => Err(BuildError { limiter: self.name, findings }),
+            Err((findings, unreadable)) => Err(BuildError { limiter: self.name, findings, unreadable }),
         }
     }
 }

@@ -199,7 +199,7 @@ mod tests {
             // The one before may be what this thread keeps for its next call.
             assert!(limiter.generations.living() <= 2, "{}", limiter.generations.living());
         }
-        let checks =
+        let checks: u64 =
             limiter.metrics().iter().filter(|sample| sample.name.ends_with("checks_total")).map(|s| s.value).sum();
         assert_eq!(10_000_u64, checks);
     }

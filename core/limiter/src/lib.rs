@@ -23,7 +23,7 @@
 //! started, no socket opened.
 //!
 //! **Absent on purpose.** Sockets: give a [`Connection`] (`labkit-ratelimit-native` has one), or run the
-//! calls of a [`Pending`] yourself. Documents: `labkit-ratelimit-documents` reads them into [`RuleSpec`]s.
+//! calls of a [`Pending`] yourself. Watching files: a host says when to [`Limiter::reload_files`].
 
 mod builder;
 mod callbacks;
@@ -36,6 +36,7 @@ mod generation;
 mod held;
 mod keyed;
 mod limiter;
+mod loading;
 mod log;
 mod metrics;
 mod panics;
@@ -57,14 +58,16 @@ pub use generation::{Decision, RulesRef};
 pub use keyed::{
     FixedWindowLimiter, GcraLimiter, GcraWindow, KeyedError, Quota, QuotaError, RateDecision, RateLimiter,
 };
+pub use labkit_ratelimit_documents::{Catalog, Contract, Documents, Files, LimiterDocument, Source, UnreadableFile};
 pub use labkit_ratelimit_engine::{
     Action, Algorithm, CallableId, Code, Evaluated, Evaluation, Evaluations, Finding, Findings, HeaderFormat, Headers,
-    Host, HostError, HostNumber, Identifier, Info, MatcherSpec, Mode, NumberSpec, Outcome, OverrideSpec, PatternId,
-    Rule, RuleSpec, Rules, Scalar, Value, Verdict,
+    Host, HostError, HostNumber, Identifier, Info, Location, MatcherSpec, Mode, NumberSpec, Outcome, OverrideSpec,
+    PatternId, Rule, RuleEvaluation, RuleSpec, Rules, Scalar, Severity, Value, Verdict,
 };
 pub use labkit_ratelimit_store::redis::{Call, Fault, Script, Topology};
 pub use labkit_ratelimit_store::{DEFAULT_MAX_KEYS, Evictions, MemoryStore};
 pub use limiter::{CallOptions, Limiter, OnError};
+pub use loading::LoadError;
 pub use log::{LogEvent, LogRecorder, Logger, TracingLogger};
 pub use pending::{Pending, Planned};
 pub use sample::{Sample, SampleKind};

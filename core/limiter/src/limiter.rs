@@ -7,6 +7,7 @@ use crate::exceeded::Exceeded;
 use crate::fallback::Fallback;
 use crate::generation::{Decision, Generation, Generations, RulesRef, undecided};
 use crate::held::Held;
+use crate::loading::Own;
 use crate::log::Logger;
 use crate::panics::panic_message;
 use crate::pending::{Pending, Planned};
@@ -104,6 +105,8 @@ pub struct Limiter {
     /// Tells this limiter from every other one of the process.
     pub(crate) id: u64,
     name: Box<str>,
+    /// What it brings to documents.
+    pub(crate) own: Own,
     pub(crate) generations: Generations,
     pub(crate) store: Store,
     callbacks: Callbacks,
@@ -129,6 +132,7 @@ impl Limiter {
 
     pub(crate) fn new(
         rules: Rules,
+        own: Own,
         store: Store,
         callbacks: Callbacks,
         clock: Box<dyn Clock>,
@@ -138,7 +142,7 @@ impl Limiter {
         let id = LIMITERS.fetch_add(1, Relaxed);
         let name = rules.limiter().into();
         let generations = Generations::new(Generation::new(id, rules, &store));
-        Self { id, name, generations, store, callbacks, clock, logger, on_error, fallback: Fallback::default() }
+        Self { id, name, own, generations, store, callbacks, clock, logger, on_error, fallback: Fallback::default() }
     }
 
     /// Its name.

@@ -8,7 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 #[non_exhaustive]
 pub struct LogEvent {
     /// What happened: `rate_limit_error`, `rate_limit_missing_count_distinct`, `rate_limit_circuit_open`,
-    /// `rate_limit_circuit_closed`, `rate_limit_memory_store` (once a process: no store was given).
+    /// `rate_limit_circuit_closed`, `rate_limit_invalid_documents` (the rules in force stayed),
+    /// `rate_limit_memory_store` (once a process: no store was given).
     pub message: &'static str,
     /// `rate_limit_error` on failures.
     pub error_type: Option<&'static str>,

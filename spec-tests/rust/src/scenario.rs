@@ -4,8 +4,8 @@ use crate::actual;
 use crate::backend::Backend;
 use crate::tags::{Closures, Fact, float};
 use labkit_ratelimit::{
-    CallOptions, Clock as _, Code, Decision, Evaluation, Finding, Findings, Limiter, LogRecorder, ManualClock, OnError,
-    RedisOptions, Store, SystemClock, Topology, Value,
+    CallOptions, Clock as _, Code, Decision, Documents, Evaluation, Finding, Findings, Limiter, LogRecorder,
+    ManualClock, OnError, RedisOptions, Source, Store, SystemClock, Topology, Value,
 };
 use labkit_ratelimit_documents::{Dialect, read_rule};
 use serde_json::{Value as Json, json};
@@ -14,7 +14,18 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
-const KEYS: [&str; 8] = ["name", "why", "limiter", "rules", "options", "stores", "steps", "expect_build_error"];
+const KEYS: [&str; 10] = [
+    "name",
+    "why",
+    "limiter",
+    "rules",
+    "available_limiters",
+    "rate_limits",
+    "options",
+    "stores",
+    "steps",
+    "expect_build_error",
+];
 const OPTIONS: [&str; 2] = ["evaluation", "on_error"];
 const OPS: [&str; 9] = ["check", "peek", "clear", "headers", "advance", "redis", "store", "logs", "metrics"];
 /// What stands beside an op.
@@ -23,9 +34,7 @@ const BESIDE: [&str; 3] = ["cost", "context", "expect"];
 /// No key is passed over in silence.
 fn refuse_unknown(value: &Json, known: &[&str], what: &str) -> Result<(), Box<dyn Error>> {
     match value.as_object().and_then(|map| map.keys().find(|key| !known.contains(&key.as_str()))) {
-        Some(key) => {
-            Err(format!("unknown key `{key}` of a {what} (documents and rules come with the rule store)").into())
-        }
+        Some(key) => Err(format!("unknown key `{key}` of a {what} (publishes come with the rule store)").into()),
         None => Ok(()),
     }
 }
@@ -116,7 +125,12 @@ fn build(
         .evaluation(evaluation.and_then(|text| Evaluation::parse(&text)).unwrap_or_default())
         .on_error(on_error.and_then(|text| OnError::parse(&text)).unwrap_or_default())
         .store(store)
-        .logger(Arc::clone(log));
+        .logger(Arc::clone(log))
+        .strict_documents(true);
+    let builder = match documents(scenario) {
+        Some(documents) => builder.documents(documents),
+        None => builder,
+    };
     let builder = if world.backend.is_none() { builder.clock(Arc::clone(clock)) } else { builder };
     match builder.build() {
         Ok(limiter) => findings.or(limiter),
@@ -126,6 +140,22 @@ fn build(
             Err(findings)
         }
     }
+}
+
+/// The documents, as the texts of their values.
+fn documents(scenario: &Json) -> Option<Documents> {
+    let (available, files) = (&scenario["available_limiters"], scenario["rate_limits"].as_array());
+    if available.is_null() && files.is_none() {
+        return None;
+    }
+    let mut documents = Documents::new();
+    if !available.is_null() {
+        documents = documents.available_limiters(Source::new("available_limiters.json", available.to_string()));
+    }
+    for (at, file) in files.into_iter().flatten().enumerate() {
+        documents = documents.rate_limits(Source::new(format!("rate_limits.{at}.json"), file.to_string()));
+    }
+    Some(documents)
 }
 
 impl Run<'_> {
