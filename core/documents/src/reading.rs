@@ -93,14 +93,14 @@ pub(crate) fn read<D: Drafts>(source: &Source) -> Result<D::Message, Findings> {
 
 pub(crate) fn parse<D: Drafts>(source: &Source) -> Result<D::Message, Findings> {
     let read = drafts::<D>(source).map_err(|finding| [finding].into_iter().collect::<Findings>())?;
-    // Of what is written in a rule a message can say these.
-    let said = |code| matches!(code, Code::ActionMissing | Code::SkipTakesNoNumbers);
-    let mut written = read.drafts.rules().flat_map(|rule| rule.findings.iter());
-    if written.any(|finding| !said(finding.code)) || (read.findings.is_empty() && read.drafts.message().is_none()) {
+    // Of what is wrong with how a rule is written, a message can say this.
+    let can_say = |code| matches!(code, Code::ActionMissing | Code::SkipTakesNoNumbers);
+    let is_said = read.drafts.rules().flat_map(|rule| rule.findings.iter()).all(|finding| can_say(finding.code));
+    match read.drafts.message() {
+        Some(message) if is_said && read.findings.is_empty() => Ok(message),
         // What no message can say, the rules forbid.
-        return self::read::<D>(source);
+        _ => self::read::<D>(source),
     }
-    accept(source, read)
 }
 
 fn accept<D: Drafts>(source: &Source, read: Read<D>) -> Result<D::Message, Findings> {
