@@ -81,7 +81,8 @@ impl Found {
 
     /// Errors first, then warnings as far as there is room; and whether there were more.
     pub(crate) fn into_parts(self) -> (impl Iterator<Item = Finding>, bool) {
-        let more = self.more || self.len() > MAX_FINDINGS;
+        // Where it is full, nobody looked for more.
+        let more = self.more || self.len() > MAX_FINDINGS || self.is_full() || self.is_full_of_warnings();
         (self.errors.into_iter().chain(self.warnings).take(MAX_FINDINGS), more)
     }
 }

@@ -13,17 +13,19 @@ pub(crate) const MAX_STATES: usize = 16_000_000;
 const EACH: usize = 200;
 /// Of one more pattern than anyone compiles: the engine stops there.
 const ONE_AT_MOST: usize = 1_000_000;
+/// The longest pattern, in bytes: to read one takes some hundred times its length.
+const LONGEST: usize = 64 * 1024;
 /// Of a class of Unicode such as `\pL` and `\w`.
 const UNICODE_CLASS: usize = 800;
 
 /// Adds the patterns of a rule to those of its document. Where they are too much together, says so at the rule.
 pub(crate) fn within_bounds(path: &str, spec: &RuleSpec, found: &mut Found) -> bool {
-    let own = spec.matchers.iter().map(|(_, matcher)| states(matcher)).sum::<usize>();
-    let others = spec.overrides.iter().flat_map(|other| &other.matchers).map(|(_, matcher)| states(matcher));
+    let others = spec.overrides.iter().flat_map(|other| &other.matchers);
+    let all = spec.matchers.iter().chain(others).map(|(_, matcher)| states(matcher));
     let before = found.patterns;
-    found.patterns = before.saturating_add(own).saturating_add(others.sum());
+    found.patterns = all.fold(before, usize::saturating_add);
     if found.patterns > MAX_STATES && before <= MAX_STATES {
-        let message = "the patterns up to this rule are too large together: repeat fewer classes such as `\\w{1,64}`";
+        let message = "the patterns up to here are too large together: repeat less in them";
         found.push(Finding::new(Code::MatcherBadRegex, path, message));
     }
     found.patterns <= MAX_STATES
@@ -31,42 +33,48 @@ pub(crate) fn within_bounds(path: &str, spec: &RuleSpec, found: &mut Found) -> b
 
 fn states(matcher: &MatcherSpec) -> usize {
     match matcher {
-        MatcherSpec::List(entries) => entries.iter().map(states).sum(),
+        MatcherSpec::List(entries) => entries.iter().map(states).fold(0, usize::saturating_add),
         MatcherSpec::Map(pairs) => {
             let of_pair = |(marker, operand): &(String, MatcherSpec)| match (marker.as_str(), operand) {
                 ("regex" | "re" | "nre", MatcherSpec::Scalar(Scalar::Text(text))) => of_text(text),
                 _ => states(operand),
             };
-            pairs.iter().map(of_pair).sum()
+            pairs.iter().map(of_pair).fold(0, usize::saturating_add)
         }
         _ => 0,
     }
 }
 
 fn of_text(text: &str) -> usize {
+    if text.len() > LONGEST {
+        return MAX_STATES + 1;
+    }
     // What is no pattern is found when it is compiled, and costs its length.
-    let inside = Parser::new().parse(text).map_or(text.len(), |ast| of_ast(&ast));
-    EACH + inside.min(ONE_AT_MOST)
+    let Ok(ast) = Parser::new().parse(text) else { return EACH + text.len() };
+    // Of what is repeated the engine compiles no more than it allows; what is written it reads whole.
+    EACH + of_ast(&ast, true).min(ONE_AT_MOST).max(of_ast(&ast, false))
 }
 
 /// The parser bounds how deep it nests.
-fn of_ast(ast: &Ast) -> usize {
+fn of_ast(ast: &Ast, repeated: bool) -> usize {
+    let part = |ast: &Ast| of_ast(ast, repeated);
     match ast {
         Ast::Empty(_) | Ast::Flags(_) | Ast::Assertion(_) => 1,
         Ast::Literal(_) => 4,
         Ast::Dot(_) => 10,
         Ast::ClassUnicode(_) | Ast::ClassPerl(_) => UNICODE_CLASS,
         Ast::ClassBracketed(class) => of_set(&class.kind),
-        Ast::Group(group) => 2 + of_ast(&group.ast),
-        Ast::Concat(parts) => parts.asts.iter().map(of_ast).fold(0, usize::saturating_add),
-        Ast::Alternation(parts) => parts.asts.iter().map(of_ast).fold(1, usize::saturating_add),
+        Ast::Group(group) => 2 + part(&group.ast),
+        Ast::Concat(parts) => parts.asts.iter().map(part).fold(0, usize::saturating_add),
+        Ast::Alternation(parts) => parts.asts.iter().map(part).fold(1, usize::saturating_add),
         Ast::Repetition(repetition) => {
             let times = match &repetition.op.kind {
                 RepetitionKind::Range(RepetitionRange::Exactly(n) | RepetitionRange::AtLeast(n)) => *n,
                 RepetitionKind::Range(RepetitionRange::Bounded(_, n)) => *n,
                 _ => 1,
             };
-            of_ast(&repetition.ast).saturating_mul(usize::try_from(times).unwrap_or(usize::MAX).max(1))
+            let times = if repeated { times } else { 1 };
+            part(&repetition.ast).saturating_mul(usize::try_from(times).unwrap_or(usize::MAX).max(1))
         }
     }
 }
@@ -101,6 +109,9 @@ mod tests {
         assert_eq!(of_text(r"[\pL\d-]"), EACH + 2 * UNICODE_CLASS + 4);
         assert_eq!(of_text("(((a{1000}){1000}){1000}){1000}"), EACH + ONE_AT_MOST);
         assert_eq!(of_text("(("), EACH + 2);
+        let long = r"\pL".repeat(2_000);
+        assert_eq!(of_text(&long), EACH + 2_000 * UNICODE_CLASS, "what is written is read whole");
+        assert!(of_text(&"(".repeat(LONGEST + 1)) > MAX_STATES, "what is too long is not read at all");
     }
 
     #[test]

@@ -121,23 +121,28 @@ pub(crate) fn check<D: Drafts>(message: &D::Message) -> Findings {
 /// The findings with their places, in the order of the document.
 pub(crate) fn located<D: Drafts>(source: &Source, root: &Node, findings: Found) -> Findings {
     let (kept, more) = findings.into_parts();
-    let mut index = Index::default();
-    let mut placed: Vec<Finding> = kept
-        .map(|finding| if finding.location.is_some() { finding } else { locate::<D>(source, root, &mut index, finding) })
-        .collect();
+    let (wrapped, mut index) = (is_wrapped::<D>(root), Index::default());
+    let unwritten = D::OUTER.filter(|_| !wrapped);
+    let mut place = |finding| locate(source, root, unwritten, &mut index, finding);
+    let mut placed: Vec<Finding> =
+        kept.map(|finding| if finding.location.is_some() { finding } else { place(finding) }).collect();
     placed.sort_by(|a, b| a.location.cmp(&b.location));
     if let (true, Some(last)) = (more, placed.last_mut()) {
-        last.message.push_str(" (and more: only so many findings are shown)");
+        last.message.push_str(" (and there may be more: only so many findings are shown)");
     }
     placed.into_iter().collect()
 }
 
-fn locate<'n, D: Drafts>(source: &Source, root: &'n Node, index: &mut Index<'n>, finding: Finding) -> Finding {
+/// The finding at its place. Paths begin with the outer key, also where it is unwritten.
+fn locate<'n>(
+    source: &Source,
+    root: &'n Node,
+    unwritten: Option<&str>,
+    index: &mut Index<'n>,
+    finding: Finding,
+) -> Finding {
     let path = finding.path.as_str();
-    let inner = match D::OUTER {
-        Some(outer) if !is_wrapped::<D>(root) => path.strip_prefix(outer).unwrap_or(path),
-        _ => path,
-    };
+    let inner = unwritten.and_then(|outer| path.strip_prefix(outer)).unwrap_or(path);
     let found = path::follow(root, inner, index);
     let place = match &found.node.tree {
         Tree::Map(entries) if finding.code == Code::MatcherUnknownMarker => {

@@ -83,9 +83,16 @@ fn read_rules(path: &str, node: &Node, findings: &mut Found) -> Vec<RuleDraft> {
     read_list(list, findings)
 }
 
+/// The most rules that room is made for before they are read: few of them may be any.
+const MOST_RESERVED: usize = 64;
+
 /// The rules of a list, up to where the document has too many mistakes.
 fn read_list(list: &[Node], findings: &mut Found) -> Vec<RuleDraft> {
     let mut rules = Vec::new();
+    if !findings.awaits(0) {
+        return rules;
+    }
+    rules.reserve_exact(list.len().min(MOST_RESERVED));
     for rule in list {
         let draft = read_rule_node(rule, Dialect::Document, &mut NoHostValues);
         let room = findings.awaits(draft.findings.len());
