@@ -43,6 +43,7 @@ mod cross;
 mod documents;
 mod drafts;
 mod files;
+mod flaw;
 mod found;
 mod kind;
 mod matcher;

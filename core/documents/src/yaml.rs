@@ -3,19 +3,16 @@
 //! The events come from `granit-parser`. What is bounded here: levels of nesting, values, and the text that aliases
 //! repeat, so that no document costs more than its size lets expect.
 
+use crate::flaw::{Flaw, MAX_LEVELS, place, too_deep};
 use crate::found::MAX_FINDINGS;
 use crate::path::{self, Segment};
 use crate::scalar;
 use crate::source::{Place, Source};
 use crate::tree::{Entry, Node, Tree};
-use granit_parser::{
-    ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle, Tag, options,
-};
+use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, StructureStyle, Tag, options};
 use labkit_ratelimit_engine::{Code, Finding};
 use std::collections::{HashMap, HashSet};
 
-/// Levels of maps and lists.
-const MAX_LEVELS: usize = 64;
 /// Values, those that aliases repeat included.
 const MAX_VALUES: usize = 1_000_000;
 /// Characters of a key: paths repeat it.
@@ -44,67 +41,6 @@ pub(crate) struct BadKey {
 pub(crate) fn parse(source: &Source) -> Result<Parsed, Finding> {
     let text = source.text()?;
     parse_text(text).map_err(|flaw| Finding::new(Code::YamlSyntax, "", flaw.message).at(source.location(flaw.at)))
-}
-
-/// Where the syntax ends, and why.
-struct Flaw {
-    at: Place,
-    message: String,
-}
-
-impl Flaw {
-    fn new(at: Place, message: impl Into<String>) -> Self {
-        Self { at, message: message.into() }
-    }
-}
-
-impl From<ScanError> for Flaw {
-    fn from(error: ScanError) -> Self {
-        Self::new(place(*error.marker()), explain(&error))
-    }
-}
-
-/// What the parser says, in the words of someone who wrote the file.
-fn explain(error: &ScanError) -> String {
-    match error.kind() {
-        ErrorKind::TabNotAllowed
-        | ErrorKind::TabInBlockIndentation
-        | ErrorKind::TabInIndentation
-        | ErrorKind::TabAtBlockScalarStart => "a tab stands where YAML indents: use spaces".into(),
-        ErrorKind::UnclosedQuotedScalar => "a quote is opened here and never closed".into(),
-        ErrorKind::UnclosedFlowCollection { open } => format!("`{open}` is opened here and never closed"),
-        ErrorKind::UnknownAnchor => {
-            "an alias (`*name`) without its anchor (`&name`); put a text that begins with `*` in quotes".into()
-        }
-        ErrorKind::RecursionLimitExceeded => too_deep(),
-        ErrorKind::UnexpectedCharacter { character } if !is_printable(*character) => {
-            let escape = u32::from(*character);
-            format!("{character:?} must not stand in YAML: write \"\\u{escape:04x}\" in double quotes")
-        }
-        ErrorKind::UnexpectedCharacter { character } => {
-            format!("no value begins with {character:?}; put it in quotes")
-        }
-        ErrorKind::MappingValueNotAllowed => {
-            "a `: ` stands where no key can be: indent the line as its neighbours, or put the value in quotes".into()
-        }
-        ErrorKind::ExpectedBlockSequenceEntry => {
-            "a `-` was expected: indent the line as the other fields of its rule".into()
-        }
-        _ => error.info(),
-    }
-}
-
-/// YAML 1.2.2, section 5.1, without what lies beyond 16 bits.
-const fn is_printable(c: char) -> bool {
-    matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..)
-}
-
-fn too_deep() -> String {
-    format!("maps and lists nest more than {MAX_LEVELS} levels deep")
-}
-
-fn place(mark: Marker) -> Place {
-    Place::new(mark.line(), mark.col() + 1)
 }
 
 fn parse_text(text: &str) -> Result<Parsed, Flaw> {

@@ -11,6 +11,8 @@ use fastrand::Rng;
 use labkit_ratelimit_documents::message::{AvailableLimiters, Document, LimiterRules, PublishRulesRequest, RateLimits};
 use labkit_ratelimit_documents::{Documents, Source};
 use labkit_ratelimit_engine::{Finding, Findings, Rules};
+use random::Random;
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -85,10 +87,26 @@ const SPLICES: [&str; 44] = [
 ];
 
 /// A contract, if there is one, and files of operators.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Set {
     contract: Option<Vec<u8>>,
     files: Vec<Vec<u8>>,
+}
+
+impl Set {
+    /// Each document with its name.
+    fn sources(&self) -> Vec<(Source, &Vec<u8>)> {
+        let contract = self.contract.iter().map(|bytes| (Source::new("available_limiters.yaml", bytes), bytes));
+        let named = |(i, bytes)| (Source::new(format!("rate_limits.{i}.yaml"), bytes), bytes);
+        contract.chain(self.files.iter().enumerate().map(named)).collect()
+    }
+
+    fn documents(&self) -> Documents {
+        let contract = self.contract.is_some();
+        self.sources().into_iter().enumerate().fold(Documents::new(), |documents, (i, (source, _))| {
+            if contract && i == 0 { documents.available_limiters(source) } else { documents.rate_limits(source) }
+        })
+    }
 }
 
 fn folder(path: &str) -> PathBuf {
@@ -109,17 +127,61 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The documents that are mutated: contracts, and files of operators.
-fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
-    let mut paths = Vec::new();
-    files(&folder("tests/corpus"), &mut paths);
-    files(&folder("../../examples"), &mut paths);
-    let named = |part: &str| {
-        let name = |path: &&PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().contains(part));
-        let short = |bytes: &Vec<u8>| bytes.len() <= LONGEST;
-        paths.iter().filter(name).map(|path| fs::read(path).expect("a document")).filter(short).collect::<Vec<_>>()
-    };
-    (named("available_limiters"), named("rate_limits"))
+/// What is mutated: the sets of documents of the corpus and the examples, and which of them are good.
+struct Seeds {
+    all: Vec<Set>,
+    good: Vec<Set>,
+}
+
+impl Seeds {
+    fn read() -> Self {
+        let mut paths = Vec::new();
+        files(&folder("tests/corpus"), &mut paths);
+        files(&folder("../../examples"), &mut paths);
+        let mut folders: BTreeMap<PathBuf, Set> = BTreeMap::new();
+        for path in &paths {
+            let bytes = fs::read(path).expect("a document");
+            let set = folders.entry(path.parent().expect("a folder").to_owned()).or_default();
+            match path.file_name().map(|name| name.to_string_lossy()) {
+                _ if bytes.len() > LONGEST => {}
+                Some(name) if name.contains("available_limiters") => set.contract = Some(bytes),
+                Some(name) if name.contains("rate_limits") => set.files.push(bytes),
+                _ => {}
+            }
+        }
+        let all: Vec<Set> =
+            folders.into_values().filter(|set| set.contract.is_some() || !set.files.is_empty()).collect();
+        let good = all.iter().filter(|set| set.documents().read().is_ok()).cloned().collect();
+        Self { all, good }
+    }
+
+    /// Any document.
+    fn document(&self, random: &mut Rng) -> Vec<u8> {
+        let set = &self.all[random.usize(..self.all.len())];
+        let files: Vec<&Vec<u8>> = set.contract.iter().chain(&set.files).collect();
+        files[random.usize(..files.len())].clone()
+    }
+
+    /// Documents that belong together, most of them changed.
+    fn set(&self, random: &mut Rng) -> Set {
+        let mut set = match random.u8(..8) {
+            0 | 1 => self.all[random.usize(..self.all.len())].clone(),
+            2 => Set { contract: None, files: vec![RateLimits::random(random).to_yaml().into_bytes()] },
+            3 => Set { contract: Some(AvailableLimiters::random(random).to_yaml().into_bytes()), files: Vec::new() },
+            _ => self.good[random.usize(..self.good.len())].clone(),
+        };
+        set.files.truncate(2);
+        if random.u8(..10) == 0 {
+            set.files.push(self.document(random));
+        }
+        for bytes in set.contract.iter_mut().chain(&mut set.files) {
+            for _ in 0..random::pick(random, &[0, 0, 1, 1, 1, 2, 3, 8]) {
+                let other = self.document(random);
+                mutate(random, bytes, &other);
+            }
+        }
+        set
+    }
 }
 
 /// Some of a document's words: keys, values, indicators.
@@ -195,27 +257,6 @@ fn mutate(random: &mut Rng, bytes: &mut Vec<u8>, other: &[u8]) {
     bytes.truncate(LONGEST);
 }
 
-fn set(random: &mut Rng, contracts: &[Vec<u8>], rules: &[Vec<u8>]) -> Set {
-    let any = |random: &mut Rng, of: &[Vec<u8>]| of[random.usize(..of.len())].clone();
-    let mut set = Set {
-        contract: (random.u8(..4) > 0).then(|| any(random, contracts)),
-        files: (0..random.usize(1..=2)).map(|_| any(random, rules)).collect(),
-    };
-    // Now and then the other kind of document.
-    if random.u8(..20) == 0 {
-        set.files[0] = any(random, contracts);
-    }
-    for bytes in set.contract.iter_mut().chain(&mut set.files) {
-        let changes = random::pick(random, &[0, 1, 1, 1, 2, 2, 3, 8]);
-        for _ in 0..changes {
-            let from = if random.bool() { contracts } else { rules };
-            let other = any(random, from);
-            mutate(random, bytes, &other);
-        }
-    }
-    set
-}
-
 /// How many characters each line has, as YAML ends lines, without a byte order mark.
 fn widths(bytes: &[u8]) -> Vec<usize> {
     let text = String::from_utf8_lossy(bytes);
@@ -265,23 +306,18 @@ fn survives<D: Document + PartialEq + Debug>(source: &Source) {
     }
 }
 
-fn check(set: &Set) {
-    let mut names: Vec<(String, &Vec<u8>)> =
-        set.contract.iter().map(|bytes| ("available_limiters.yaml".to_owned(), bytes)).collect();
-    names.extend(set.files.iter().enumerate().map(|(i, bytes)| (format!("rate_limits.{i}.yaml"), bytes)));
-    let mut documents = Documents::new();
-    for (name, bytes) in &names {
-        let source = Source::new(name.as_str(), bytes.as_slice());
-        survives::<AvailableLimiters>(&source);
-        survives::<RateLimits>(&source);
-        survives::<PublishRulesRequest>(&source);
-        survives::<LimiterRules>(&source);
-        documents = if name.starts_with("available") {
-            documents.available_limiters(source)
-        } else {
-            documents.rate_limits(source)
-        };
+/// Whether the documents were taken.
+fn check(set: &Set) -> bool {
+    let sources = set.sources();
+    let mut names = Vec::new();
+    for (source, bytes) in &sources {
+        survives::<AvailableLimiters>(source);
+        survives::<RateLimits>(source);
+        survives::<PublishRulesRequest>(source);
+        survives::<LimiterRules>(source);
+        names.push((source.name().to_owned(), *bytes));
     }
+    let documents = set.documents();
     let start = Instant::now();
     let read = documents.read();
     assert!(start.elapsed() < PATIENCE, "it takes {:?}", start.elapsed());
@@ -299,8 +335,10 @@ fn check(set: &Set) {
         Err(findings) => {
             assert!(findings.has_errors(), "no error, and not taken: {findings}");
             check_findings(&findings, &names);
+            return false;
         }
     }
+    true
 }
 
 fn shown(set: &Set) -> String {
@@ -319,8 +357,8 @@ fn shown(set: &Set) -> String {
 #[test]
 #[expect(clippy::print_stderr, reason = "it tells how far it came")]
 fn whatever_is_written_is_read_or_told_what_is_wrong() {
-    let (contracts, rules) = seeds();
-    assert!(contracts.len() >= 20 && rules.len() >= 100, "{} contracts, {} files", contracts.len(), rules.len());
+    let seeds = Seeds::read();
+    assert!(seeds.all.len() >= 150 && seeds.good.len() >= 20, "{} sets, {} good", seeds.all.len(), seeds.good.len());
     let first = random::seed("LABKIT_FUZZ_SEED").wrapping_mul(1 << 32);
     let seconds = random::variable("LABKIT_FUZZ_SECONDS").map(Duration::from_secs);
     let inputs = match seconds {
@@ -331,24 +369,15 @@ fn whatever_is_written_is_read_or_told_what_is_wrong() {
     let (mut done, mut taken) = (0_u64, 0_u64);
     while done < inputs && seconds.is_none_or(|seconds| start.elapsed() < seconds) {
         let seed = first.wrapping_add(done);
-        let set = set(&mut Rng::with_seed(seed), &contracts, &rules);
-        if catch_unwind(AssertUnwindSafe(|| check(&set))).is_err() {
-            panic!(
-                "LABKIT_FUZZ_SEED={} LABKIT_FUZZ_INPUTS={}: the last of these fails:\n{}",
-                first >> 32,
-                done + 1,
-                shown(&set)
-            );
-        }
+        let set = seeds.set(&mut Rng::with_seed(seed));
+        let Ok(is_taken) = catch_unwind(AssertUnwindSafe(|| check(&set))) else {
+            let again = format!("LABKIT_FUZZ_SEED={} LABKIT_FUZZ_INPUTS={}", first >> 32, done + 1);
+            panic!("{again}: the last of these fails:\n{}", shown(&set));
+        };
         done += 1;
-        if done.is_multiple_of(16) {
-            let contract = set.contract.iter().map(|bytes| Source::new("a", bytes));
-            let mut documents = contract.fold(Documents::new(), Documents::available_limiters);
-            documents = set.files.iter().fold(documents, |all, bytes| all.rate_limits(Source::new("b", bytes)));
-            taken += u64::from(documents.read().is_ok());
-        }
+        taken += u64::from(is_taken);
     }
-    eprintln!("{done} sets of documents in {:.1?}, {taken} of {} taken", start.elapsed(), done / 16);
+    eprintln!("{done} sets of documents in {:.1?}, {taken} of them taken", start.elapsed());
     assert!(
         done < 1_000 || taken > done / 16 / 50,
         "mutation leaves too little that is right: {taken} of {}",
