@@ -110,7 +110,7 @@ const fn about_indentation(kind: &ErrorKind) -> Option<&'static str> {
         | ErrorKind::InvalidMappingValueWhitespace
         | ErrorKind::ExpectedWhitespace => "a space is missing here, or it is a tab",
         ErrorKind::FlowMappingValueAdjacentCollection | ErrorKind::InvalidColonPlacement => {
-            "a `:` stands here that belongs to no key: put a space behind it, or the text in quotes"
+            "a `:` stands here that belongs to no key: is a bracket before it not closed, or a quote missing?"
         }
         _ => return None,
     })
@@ -121,7 +121,7 @@ const fn about_quotes(kind: &ErrorKind) -> Option<&'static str> {
         ErrorKind::UnclosedQuotedScalar => "a quote is opened here and never closed",
         ErrorKind::DocumentIndicatorInQuotedScalar => "`---` or `...` stands within quotes: are they closed?",
         ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
-            "something stands behind the closing quote: within single quotes write '' for ', within double quotes \\\" for \""
+            "something stands behind the closing quote: is a comma missing? Within single quotes write '' for ', within double quotes \\\" for \""
         }
         ErrorKind::UnknownQuotedScalarEscape
         | ErrorKind::InvalidQuotedScalarHexEscape
@@ -172,5 +172,75 @@ const fn about_tags_and_directives(kind: &ErrorKind) -> &'static str {
             "a line that begins with `%` is a directive, and documents need none: remove it, or put the text in quotes"
         }
         _ => "this is no YAML",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::source::Source;
+    use crate::yaml::parse;
+
+    /// Where the syntax of a text ends, and what is said of it.
+    fn flaw(text: &str) -> (u32, u32, String) {
+        let Err(finding) = parse(&Source::new("f", text)) else { panic!("good YAML: {text:?}") };
+        let at = finding.location.expect("a place");
+        (at.line, at.column, finding.message)
+    }
+
+    #[test]
+    fn operators_mistakes_in_words_of_theirs() {
+        let mut wrong = Vec::new();
+        for (text, line, column, words) in [
+            ("a:\n\t- x\n", 2, 2, "use spaces"),
+            ("a: \"x\n\nb: 1\n", 1, 4, "never closed"),
+            ("a: [1, 2\nb: 1\n", 2, 2, "bracket before it not closed"),
+            ("a: [1, 2\n", 1, 4, "`[` is opened here and never closed"),
+            ("a: [1, 2}\n", 1, 4, "`}` does not close it"),
+            ("a: ]\n", 1, 4, "that is not open"),
+            ("a: {b: 1 c: 2}\n", 1, 11, "a `,` or a `}`"),
+            ("a: {\"b\": 1 \"c\": 2}\n", 1, 15, "a `,` or a `}`"),
+            ("a: [\"b\" \"c\"]\n", 1, 9, "is a comma missing"),
+            ("a: *\n", 1, 4, "`&` and `*` begin a name"),
+            ("a: *.example.com\n", 1, 4, "in quotes"),
+            ("a: @user\n", 1, 4, "no value begins with '@'"),
+            ("a: %d\n", 1, 4, "no value begins with '%'"),
+            ("a: b: c\n", 1, 5, "put the value in quotes"),
+            ("a: 1\n  b: 2\n", 2, 4, "indent the line as its neighbours"),
+            ("a:\n  - x\n  y: 1\n", 3, 3, "a `-` was expected"),
+            ("a:\n  b: 1\n c: 2\n", 3, 2, "a key was expected"),
+            ("a: 1\nb\nc: 2\n", 2, 1, "a `: ` is missing behind this key"),
+            ("a: \"\\d+\"\n", 1, 4, "use single quotes"),
+            ("a: \"x\" y\n", 1, 8, "behind the closing quote"),
+            ("a: 'it's'\n", 1, 8, "write '' for '"),
+            ("a: \"\\ud83d\"\n", 1, 4, "half of a character"),
+            ("a: !<x b\n", 1, 4, "`!` begins a tag"),
+            ("a: - b\n", 1, 4, "give it a line of its own"),
+            ("a: \"x\"#c\n", 1, 7, "put a space before a comment"),
+            ("%FOO\na: 1\n", 2, 1, "belongs to nothing"),
+            ("a: x\u{7f}\n", 1, 4, "write \"\\u007f\" in double quotes"),
+            ("---\na: 1\n---\nb: 2\n", 3, 1, "a second document"),
+            ("[a: 1]: 2\n", 1, 1, "a key is a text"),
+            ("? {a: 1}\n: 2\n", 1, 3, "a key is a text"),
+            ("a: !foo b\n", 1, 4, "the tag `!foo`"),
+            ("a: !!int x\n", 1, 4, "`!!int` does not fit"),
+            ("a: &x [*x]\n", 1, 8, "inside the value that it names"),
+        ] {
+            let (at_line, at_column, message) = flaw(text);
+            if (at_line, at_column) != (line, column) || !message.contains(words) {
+                wrong.push(format!("{text:?} at {at_line}:{at_column}: {message}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn keys_are_short_and_nesting_is_shallow() {
+        let key = |n: usize| format!("{{\"{}\": 1}}", "ф".repeat(n));
+        assert!(parse(&Source::new("f", key(256))).is_ok());
+        assert!(flaw(&key(257)).2.contains("longer than 256 characters"));
+        let nested = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
+        assert!(parse(&Source::new("f", nested(64))).is_ok());
+        assert!(flaw(&nested(65)).2.contains("64 levels"));
+        assert!(flaw(&format!("a: &x {}\nb: [[*x]]\n", nested(63))).2.contains("64 levels"));
     }
 }

@@ -301,3 +301,57 @@ fn collection_tag(tag: Option<&Tag>, kind: &str, at: Place) -> Result<(), Flaw> 
 fn unknown_tag(tag: &Tag, at: Place) -> Flaw {
     Flaw::new(at, format!("the tag `{}` means nothing here: write the value without it", tag.original()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::{Index, follow};
+
+    /// Where the value at a path stands.
+    fn at(text: &str, path: &str) -> (u32, u32) {
+        let Ok(parsed) = parse(&Source::new("f", text)) else { panic!("good YAML: {text:?}") };
+        let place = follow(&parsed.root, path, &mut Index::default()).node.place;
+        (place.line, place.column)
+    }
+
+    #[test]
+    fn a_block_list_stands_at_its_first_dash() {
+        for (text, path, line, column) in [
+            ("- x\n", "", 1, 1),
+            ("a:\n- x\n", "a", 2, 1),
+            ("a:\n    - x\n", "a", 2, 5),
+            ("a:\n  -\n    b: 1\n", "a", 2, 3),
+            ("a:\n  -   b: 1\n", "a", 2, 3),
+            ("a:\n  - - x\n    - y\n", "a", 2, 3),
+            ("a:\n  - - x\n    - y\n", "a[0]", 2, 5),
+            ("ф:\n  - x\n", "ф", 2, 3),
+            ("\"ф\": [x]\n", "ф", 1, 6),
+            ("a:\r\n  - x\r\n", "a", 2, 3),
+            ("a:\r  - x\r", "a", 2, 3),
+            ("\u{feff}- x\n", "", 1, 1),
+            ("a: &n\n  - x\n", "a", 2, 3),
+            ("a: !!seq\n  - x\n", "a", 2, 3),
+            ("a: # words - of -\n  - x\n", "a", 2, 3),
+        ] {
+            assert_eq!(at(text, path), (line, column), "{text:?} at `{path}`");
+        }
+    }
+
+    #[test]
+    fn what_is_repeated_stands_where_it_is_repeated() {
+        let text = "a: &x {b: 1}\nc: *x\n";
+        assert_eq!((at(text, "c"), at(text, "c.b")), ((2, 4), (1, 11)));
+    }
+
+    #[test]
+    fn keys_that_stand_twice_or_merge_are_not_in_the_tree() {
+        let Ok(parsed) = parse(&Source::new("f", "a: {b: 1, b: 2, <<: {c: 3}, \"<<\": 4}\n")) else {
+            panic!("good YAML")
+        };
+        let bad: Vec<_> = parsed.bad_keys.iter().map(|bad| (bad.code, bad.path.as_str(), bad.at.column)).collect();
+        assert_eq!(bad, [(Code::DuplicateKey, "a.b", 11), (Code::MergeKey, "a.<<", 17)]);
+        let Some([entry]) = parsed.root.as_map() else { panic!("one key") };
+        let Some([first, quoted]) = entry.value.as_map() else { panic!("two keys: {entry:?}") };
+        assert_eq!((&first.value.tree, quoted.key.as_str()), (&Tree::Int(1), "<<"));
+    }
+}
