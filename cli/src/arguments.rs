@@ -1,6 +1,6 @@
 //! The arguments of every command, as `--help` explains them.
 
-use crate::{replay, validate};
+use crate::{clear, explain, peek, replay, validate};
 use clap::{Parser, Subcommand};
 
 /// The exit codes, the same of every command.
@@ -24,5 +24,8 @@ pub(crate) struct CommandLine {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
     Validate(validate::Arguments),
+    Explain(explain::Arguments),
     Replay(Box<replay::Arguments>),
+    Peek(peek::Arguments),
+    Clear(clear::Arguments),
 }

@@ -2,13 +2,8 @@
 
 mod kit;
 
-use kit::{Bench, Run, TWO_A_MINUTE, common, run_in};
+use kit::{Bench, TWO_A_MINUTE, assert_misuse, common, run_in};
 use std::process::{Command, Stdio};
-
-fn assert_misuse(run: &Run, says: &str) {
-    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
-    assert!(run.stderr.contains(says), "{says} in {}", run.stderr);
-}
 
 #[test]
 fn refusals_are_no_failure() {
@@ -95,6 +90,27 @@ fn limiters() {
     assert_misuse(&bench.replay(&["--limiter", "a"]), "holds no limiter `a`; it holds web");
     bench.put("rules.yaml", "rate_limits: {}");
     assert_misuse(&bench.replay(&[]), "rules.yaml holds no limiter");
+}
+
+/// Its default rules run behind those of the file, and it says how they are evaluated.
+#[test]
+fn a_contract_beside_the_rules() {
+    let bench = Bench::new(TWO_A_MINUTE, common("a", 0) + &common("b", 1) + &common("c", 2));
+    let default = "{name: all, action: limit, limit: 2, period_s: 60}";
+    let contract = |more: &str| format!("web: {{description: d, default_rules: [{default}]{more}}}");
+    bench.put("contract.yaml", contract(", available_properties: [ip], evaluation: all"));
+    let report = bench.report(&["--available", "contract.yaml"]);
+    assert_eq!((&report["totals"]["refused"], &report["rules"][1]["refused"]), (&1.into(), &1.into()));
+    let over = bench.replay(&["--available", "contract.yaml", "--decisions", "contract.yaml"]);
+    assert_misuse(&over, "would overwrite");
+    // Without the property the rules cannot be used.
+    bench.put("contract.yaml", contract(""));
+    let run = bench.replay(&["--available", "contract.yaml"]);
+    assert_eq!((run.code, run.stdout.as_str()), (1, ""));
+    assert!(run.stderr.contains("rules.yaml:4:55: rate_limits.web[0].characteristics[0]: "), "{}", run.stderr);
+    assert!(run.stderr.contains("error: 1 finding in contract.yaml, rules.yaml"), "{}", run.stderr);
+    let twice = run_in(bench.path(), &["replay", "--rules", "-", "-"], b"");
+    assert_misuse(&twice, "`-` stands twice");
 }
 
 #[test]

@@ -264,7 +264,7 @@ fn misuse() {
     };
     says(&["--against", "none.yaml"], 2, "cannot read none.yaml");
     bench.put("b.yaml", "{api: [], admin: []}");
-    says(&["--against", "b.yaml"], 2, "b.yaml holds no limiter `web`; it holds api, admin");
+    says(&["--against", "b.yaml"], 2, "b.yaml holds no limiter `web`; it holds admin, api");
     says(&["--against", "b.yaml", "--limiter", "api"], 2, "rules.yaml holds no limiter `api`; it holds web");
     bench.put("b.yaml", "web: [{name: r, action: blok, limit: 1, period_s: 60}]");
     says(&["--against", "b.yaml"], 1, "error: 1 finding in b.yaml");

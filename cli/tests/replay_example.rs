@@ -6,24 +6,15 @@
 
 mod kit;
 
-use kit::{Run, root, run_in};
+use kit::{Run, assert_snapshot, root, run_in};
 use serde_json::Value as Json;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::{env, fs};
 
 fn replay(more: &[&str]) -> Run {
     let arguments = ["replay", "--rules", "examples/rack.rate_limits.yaml", "examples/access.log.gz"];
     run_in(&root(), &[arguments.as_slice(), more].concat(), b"")
-}
-
-fn assert_snapshot(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
-    if env::var_os("UPDATE_SNAPSHOTS").is_some() {
-        fs::write(&path, text).expect("a snapshot");
-    }
-    let expected = fs::read_to_string(&path).expect("a snapshot");
-    assert_eq!(text, expected, "{name} differs: UPDATE_SNAPSHOTS=1 writes it anew");
 }
 
 #[test]

@@ -68,7 +68,7 @@ impl LineFormat for JsonLines {
 }
 
 /// The value, with its type. An integer beyond 64 bits is its decimal text.
-fn property(raw: &RawValue) -> Result<Property<Cow<'_, [u8]>>, Unreadable> {
+pub(crate) fn property(raw: &RawValue) -> Result<Property<Cow<'_, [u8]>>, Unreadable> {
     let text = raw.get();
     Ok(match text.as_bytes() {
         b"null" => Property::Absent,

@@ -16,6 +16,7 @@ mod unpacking;
 
 pub(crate) use detection::{LINES_TRIED, detect};
 pub(crate) use format::{Entry, Format, LineFormat, Oddity, Unreadable, Why};
+pub(crate) use json_lines::property as json_property;
 pub(crate) use noticed::Noticed;
 pub(crate) use property::Property;
 pub(crate) use reading::{Notes, Wanted, read};

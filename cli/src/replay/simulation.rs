@@ -69,7 +69,7 @@ impl Simulation {
     }
 }
 
-impl<'s> Running<'s> {
+impl Running<'_> {
     /// Decides the next request; they come in order of time.
     pub(super) fn decide(&mut self, request: Request<'_>) -> Decision {
         let limiter = &self.simulation.limiter;

@@ -66,7 +66,11 @@ fn excerpt(at: &Location, files: &Files<'_>) -> Option<(String, usize)> {
     let column = usize::try_from(at.column).ok()?.saturating_sub(1);
     // A place behind the middle of a long line is shown in the middle.
     let skipped = if line.chars().nth(WIDTH).is_some() { column.saturating_sub(WIDTH / 2) } else { 0 };
-    let shown = |c: char| if printable::is_safe(c) { c } else { if c == '\t' { ' ' } else { '\u{fffd}' } };
+    let shown = |c: char| match c {
+        '\t' => ' ',
+        c if printable::is_safe(c) => c,
+        _ => '\u{fffd}',
+    };
     let mut rest = line.chars().skip(skipped).map(shown);
     let before: String = rest.by_ref().take(column - skipped).collect();
     let lead = if skipped > 0 { "…" } else { "" };

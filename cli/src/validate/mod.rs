@@ -23,12 +23,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Mistake> {
     let mut inputs = Inputs::default();
     let sources: Vec<Source> = arguments.files.iter().map(|path| inputs.read(path)).collect::<Result<_, _>>()?;
     let verdict = Verdict::of(sources.len(), documents(&sources)?.read(), arguments.strict);
-    output::write(|out| match arguments.format {
+    let written = output::write(|out| match arguments.format {
         ReportFormat::Human => human::write(out, &verdict, &sources),
         ReportFormat::Json => machine::write(out, &verdict),
         ReportFormat::Github => github::write(out, &verdict),
         ReportFormat::Gitlab => gitlab::write(out, &verdict),
-    })?;
+    });
+    match written {
+        // Whoever stops reading still learns from the exit code what was found.
+        Ok(()) | Err(Mistake::Closed) => {}
+        Err(mistake) => return Err(mistake),
+    }
     if matches!(arguments.format, ReportFormat::Github | ReportFormat::Gitlab) {
         // For whoever reads the job's log. Where standard error is closed, nobody does.
         let _ = writeln!(io::stderr(), "{}", verdict.summary());

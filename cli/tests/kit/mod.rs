@@ -32,8 +32,33 @@ pub(crate) fn root() -> PathBuf {
 
 /// Runs the binary in `folder`, with `input` on its standard input.
 pub(crate) fn run_in(folder: &Path, arguments: &[&str], input: &[u8]) -> Run {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_labkit-ratelimit"))
-        .args(arguments)
+    run_with(folder, arguments, input, &[])
+}
+
+/// As [`run_in`], with more in its environment.
+pub(crate) fn run_with(folder: &Path, arguments: &[&str], input: &[u8], environment: &[(&str, &str)]) -> Run {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_labkit-ratelimit"));
+    command.args(arguments);
+    run(command, folder, input, environment)
+}
+
+/// As [`run_with`], where standard input, output and error are a terminal: what it shows is the output.
+pub(crate) fn run_on_terminal(folder: &Path, arguments: &[&str], input: &[u8], environment: &[(&str, &str)]) -> Run {
+    const SPAWN: &str = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+    let mut command = Command::new("python3");
+    command.args(["-c", SPAWN, env!("CARGO_BIN_EXE_labkit-ratelimit")]).args(arguments);
+    run(command, folder, input, &[&[("TERM", "xterm")], environment].concat())
+}
+
+fn run(mut command: Command, folder: &Path, input: &[u8], environment: &[(&str, &str)]) -> Run {
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("LABKIT_RATELIMIT_") {
+            command.env_remove(name);
+        }
+    }
+    let mut child = command
+        .env_remove("NO_COLOR")
+        .envs(environment.iter().copied())
         .current_dir(folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -51,6 +76,27 @@ pub(crate) fn run_in(folder: &Path, arguments: &[&str], input: &[u8]) -> Run {
         stdout: String::from_utf8(output.stdout).expect("UTF-8"),
         stderr: String::from_utf8(output.stderr).expect("UTF-8"),
     }
+}
+
+/// Compares with a file of `tests/snapshots`, which `UPDATE_SNAPSHOTS=1` writes anew.
+pub(crate) fn assert_snapshot(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        fs::write(&path, text).expect("a snapshot");
+    }
+    let expected = fs::read_to_string(&path).expect("a snapshot");
+    assert_eq!(text, expected, "{name} differs: UPDATE_SNAPSHOTS=1 writes it anew");
+}
+
+/// A run that did nothing, said why, and wrote nothing on standard output.
+pub(crate) fn assert_misuse(run: &Run, says: &str) {
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+    assert!(run.stderr.contains(says), "{says} in {}", run.stderr);
+}
+
+/// The documents of the tests.
+pub(crate) fn documents() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents")
 }
 
 /// A folder with a rules document and a log.

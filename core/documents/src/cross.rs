@@ -16,6 +16,9 @@ pub(crate) enum Tier {
     Higher,
 }
 
+/// So many properties are named where none of them is near.
+const FEW: usize = 12;
+
 /// Checks the rules at `path` against the contract of their limiter.
 pub(crate) fn check(path: &str, rules: &[RuleDraft], contract: &Contract, tier: Tier, findings: &mut Found) {
     let properties: HashSet<&str> = contract.properties().iter().map(String::as_str).collect();
@@ -27,7 +30,15 @@ pub(crate) fn check(path: &str, rules: &[RuleDraft], contract: &Contract, tier: 
         let at = format!("{path}[{i}]");
         let mut offered = |path: String, property: &str| {
             if names::is_property_name(property) && !properties.contains(property) {
-                let hint = guess(property, contract.properties().iter().map(String::as_str), findings);
+                let known = contract.properties();
+                let mut hint = guess(property, known.iter().map(String::as_str), findings);
+                if hint.is_empty() && known.len() <= FEW {
+                    hint = if known.is_empty() {
+                        "; it offers none".into()
+                    } else {
+                        format!("; it offers {}", known.join(", "))
+                    };
+                }
                 let message = format!("the limiter offers no property `{property}`{hint}");
                 findings.push(Finding::new(Code::UnknownProperty, path, message));
             }

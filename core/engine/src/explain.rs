@@ -188,6 +188,39 @@ mod tests {
     }
 
     #[test]
+    fn what_is_reached_and_matches_is_what_a_check_asks_for() {
+        let values = [Value::Null, "a".into(), "b".into()];
+        let mut last = RuleSpec::limit("last", 1, 60).matching("y", "b");
+        last.is_final = true;
+        let specs = [
+            RuleSpec::limit("counts", 1, 60).count_distinct("x"),
+            RuleSpec::limit("first", 1, 60).matching("x", MatcherSpec::one_of(["a", "b"])),
+            RuleSpec::skip("skip").matching("x", "b").matching("y", MatcherSpec::eq("b").negated()),
+            last,
+            RuleSpec::limit("all", 1, 60).action(Action::Log),
+        ];
+        let rules = rules(&specs);
+        for (x, y) in values.iter().flat_map(|x| values.iter().map(move |y| (*x, *y))) {
+            let identifier = [("x", x), ("y", y)];
+            let facts = facts(&rules, &identifier);
+            let selection = rules.select(&facts, Mode::Check, &NoHost);
+            let asked = selection.steps.iter().map(|step| match step {
+                Step::Count(step) => (step.rule, Some(*step)),
+                Step::Fixed { rule } => (*rule, rules.fixed(*rule).copied()),
+                Step::MissingDistinct { rule } => (*rule, None),
+            });
+            let explanation = rules.explain(&facts, &NoHost).expect("no host is asked");
+            let met = explanation.rules.iter().filter(|met| met.reached && met.matches == Some(true));
+            let counting = met.filter(|met| met.rule.action() != Action::Skip);
+            let explained: Vec<_> = counting.map(|met| (met.place, met.step.filter(|_| !met.lacks_distinct))).collect();
+            assert_eq!(explained, asked.collect::<Vec<_>>(), "{identifier:?}");
+            if let End::Skip(rule) = selection.end {
+                assert_eq!(explanation.ends_at, Some(rule));
+            }
+        }
+    }
+
+    #[test]
     fn a_distinct_rule_without_its_property_is_passed_over() {
         let rules = rules(&[RuleSpec::limit("r", 1, 60).count_distinct("user")]);
         for (user, lacks) in [(Value::Null, true), ("".into(), true), ("ada".into(), false)] {

@@ -129,7 +129,15 @@ impl Generations {
 
     /// The one in force.
     pub(crate) fn load(&self) -> Held {
-        Held::kept(self.limiter).unwrap_or_else(|| self.current.load_full().into())
+        match Held::kept(self.limiter) {
+            Some(held) => held,
+            None => self.load_anew(),
+        }
+    }
+
+    #[cold]
+    fn load_anew(&self) -> Held {
+        self.current.load_full().into()
     }
 
     /// Puts `next` in force. A call sees the one or the other, whole.

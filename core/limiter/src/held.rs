@@ -1,9 +1,11 @@
 //! Holding a generation without counting: each thread keeps the reference it had for its next call.
 //!
-//! To count a reference, or to announce a hazard pointer, is an atomic write and a fence, each a fifth of a whole
-//! check. A reference that is moved costs neither: a call takes the one that its thread kept, and whoever drops the
-//! decision keeps it in turn. Only a thread's first call of a generation, and a call made while the reference is away,
-//! asks for another.
+//! To count a reference is two atomic writes, to which all threads come; a guard of `arc-swap` is two as well, if of
+//! the thread's own. A reference that is moved costs neither: a call takes the one that its thread kept, and whoever
+//! drops the decision keeps it in turn. Only a thread's first call of a generation, and a call made while the
+//! reference is away, asks for another.
+//!
+//! A thread that is idle keeps one generation a limiter alive, until its next call of that limiter or its end.
 
 use crate::generation::Generation;
 use std::cell::Cell;
@@ -32,8 +34,18 @@ impl Held {
     /// The reference to the generation in force of `limiter` that this thread kept.
     pub(crate) fn kept(limiter: u64) -> Option<Self> {
         let kept = OWN.try_with(|own| own[place(limiter)].take()).ok().flatten()?;
-        (kept.limiter == limiter && !kept.is_retired()).then_some(Self(Some(kept)))
+        if kept.limiter == limiter && !kept.is_retired() {
+            return Some(Self(Some(kept)));
+        }
+        let_go(kept);
+        None
     }
+}
+
+/// Seldom, and out of the way of those that keep theirs.
+#[cold]
+fn let_go(generation: Arc<Generation>) {
+    drop(generation);
 }
 
 impl From<Arc<Generation>> for Held {
@@ -65,7 +77,9 @@ impl Drop for Held {
             && !generation.is_retired()
         {
             // A thread that is ending keeps nothing.
-            let _ = OWN.try_with(|own| own[place(generation.limiter)].set(Some(generation)));
+            if let Ok(Some(other)) = OWN.try_with(|own| own[place(generation.limiter)].replace(Some(generation))) {
+                let_go(other);
+            }
         }
     }
 }
