@@ -124,13 +124,33 @@ pub(crate) fn located<D: Drafts>(source: &Source, root: &Node, findings: Found) 
     let (wrapped, mut index) = (is_wrapped::<D>(root), Index::default());
     let unwritten = D::OUTER.filter(|_| !wrapped);
     let mut place = |finding| locate(source, root, unwritten, &mut index, finding);
-    let mut placed: Vec<Finding> =
-        kept.map(|finding| if finding.location.is_some() { finding } else { place(finding) }).collect();
+    let mut placed: Vec<Finding> = kept
+        .map(|finding| if finding.location.is_some() { finding } else { place(finding) })
+        .map(on_one_line)
+        .collect();
     placed.sort_by(|a, b| a.location.cmp(&b.location));
     if let (true, Some(last)) = (more, placed.last_mut()) {
         last.message.push_str(" (and there may be more: only so many findings are shown)");
     }
     placed.into_iter().collect()
+}
+
+/// The longest message, in characters.
+const MAX_MESSAGE: usize = 1_000;
+
+/// The finding without what would break a log's line: names in documents may hold anything.
+fn on_one_line(mut finding: Finding) -> Finding {
+    if let Some((end, _)) = finding.message.char_indices().nth(MAX_MESSAGE) {
+        finding.message.truncate(end);
+        finding.message.push('…');
+    }
+    for text in [&mut finding.message, &mut finding.path] {
+        if text.contains(char::is_control) {
+            let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+            *text = text.chars().map(escape).collect();
+        }
+    }
+    finding
 }
 
 /// The finding at its place. Paths begin with the outer key, also where it is unwritten.
