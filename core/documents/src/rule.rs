@@ -206,7 +206,7 @@ impl<H: HostValues> Reader<'_, H> {
                 // As protobuf has it, an empty text is none.
                 "count_distinct" => {
                     spec.count_distinct =
-                        self.text(field, value).filter(|name| !name.is_empty() || dialect == Dialect::Code)
+                        self.text(field, value).filter(|name| !name.is_empty() || dialect == Dialect::Code);
                 }
                 "algorithm" => draft.algorithm = self.algorithm(value),
                 "final" => spec.is_final = self.flag(field, value),

@@ -142,9 +142,12 @@ fn numbers_never_change() {
     let owned = |fields: &[(&str, i32)]| fields.iter().map(|(name, number)| ((*name).to_owned(), *number)).collect();
     let mut expected: Vec<(String, Vec<(String, i32)>)> =
         NUMBERS.iter().map(|(name, fields)| ((*name).to_owned(), owned(fields))).collect();
+    found.sort();
+    expected.sort();
     for list in [&mut found, &mut expected] {
-        list.sort();
-        list.iter_mut().for_each(|(_, fields)| fields.sort_by_key(|(_, number)| *number));
+        for (_, fields) in list {
+            fields.sort_by_key(|(_, number)| *number);
+        }
     }
     assert_eq!(found, expected);
 }
