@@ -3,12 +3,11 @@
 use crate::chosen_limiter::{ChosenLimiter, LimiterArguments};
 use crate::identity::{Identity, IdentityArguments};
 use crate::mistake::Mistake;
-use crate::printable;
+use crate::note;
 use crate::redis_server::{RedisArguments, RedisServer};
 use clap::Args;
 use labkit_ratelimit::{Limiter, LogRecorder};
 use labkit_ratelimit_documents::Contract;
-use std::io::{self, Write};
 use std::sync::Arc;
 
 /// Which limiter, which request, which Redis.
@@ -38,9 +37,9 @@ impl StoredArguments {
         let chosen = self.limiter.read()?;
         let redis = RedisServer::of_environment(&self.redis)?;
         let logs = Arc::new(LogRecorder::default());
-        let limiter = Limiter::builder(&chosen.name)
-            .rules(chosen.rules.iter().cloned())
-            .evaluation(chosen.evaluation)
+        let limiter = Limiter::builder(&chosen.chain.name)
+            .rules(chosen.chain.rules.iter().cloned())
+            .evaluation(chosen.chain.evaluation)
             .redis(redis.connection.clone(), redis.options.clone())
             .logger(Arc::clone(&logs))
             .build()
@@ -56,12 +55,6 @@ fn note_unknown(chosen: &ChosenLimiter, limiter: &Limiter, identity: &Identity) 
     let is_unknown = |name: &String| offered.is_none_or(|offered| !offered.contains(name));
     let unknown: Vec<String> = identity.unused(&limiter.rules()).into_iter().filter(is_unknown).collect();
     if !unknown.is_empty() {
-        note(&format!("{} knows no property {}", chosen.name, unknown.join(", ")));
+        note::write(&format!("{} knows no property {}", chosen.chain.name, unknown.join(", ")));
     }
-}
-
-/// Says something beside the result, on standard error.
-pub(crate) fn note(what: &str) {
-    // Where standard error is closed, nobody reads it.
-    let _ = writeln!(io::stderr(), "note: {}", printable::line(what));
 }

@@ -148,7 +148,7 @@ fn what_a_stranger_wrote_is_text() {
             log_name,
         ];
         let run = run_in(bench.path(), &arguments, b"");
-        assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+        assert_eq!((run.code, run.said()), (0, ""));
         let text = bench.text(picture);
         assert!(!text.contains("<script") && !text.contains("<b>") && !text.contains('\u{1b}'), "{text}");
         let chart = Document::parse(chart(&text)).expect("XML");

@@ -132,6 +132,18 @@ fn standard_input_is_a_document_once() {
     assert_misuse(&run_in(&documents(), &["validate", "-", "-"], b""), "`-` stands twice");
 }
 
+/// A generator that failed leaves nothing: that is valid, and may not be meant.
+#[test]
+fn that_a_file_is_empty_is_said() {
+    let run = run_in(&documents(), &["validate", CONTRACT, "-"], b"");
+    assert_eq!((run.code, run.stderr.as_str()), (0, "note: standard input is empty: it holds no rules\n"));
+    let folder = TempDir::new().expect("a folder");
+    fs::write(folder.path().join("a.yaml"), "").expect("a file");
+    fs::write(folder.path().join("b.yaml"), "rate_limits: {}").expect("a file");
+    let run = run_in(folder.path(), &["validate", "--format", "json", "a.yaml", "b.yaml"], b"");
+    assert_eq!((run.code, run.stderr.as_str()), (0, "note: a.yaml is empty: it holds no rules\n"));
+}
+
 #[test]
 fn what_cannot_be_done() {
     assert_misuse(&validate(&["none.yaml"]), "cannot read none.yaml: ");
@@ -197,7 +209,8 @@ fn a_reader_that_goes_away_changes_no_exit_code() {
         drop(child.stdout.take());
         drop(child.stdin.take());
         let output = child.wait_with_output().expect("a run");
-        assert_eq!((output.status.code(), output.stderr), (Some(code), Vec::new()), "{file}");
+        let note = "note: standard input is empty: it holds no rules\n";
+        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(code), note.as_bytes()), "{file}");
     }
 }
 

@@ -4,7 +4,7 @@ use super::changes_report::{ChangesReport, IdentityChange, TurnedReport};
 use super::human::{heading, log, more, numbers, title, troubles};
 use super::report::{Against, Report, RuleReport};
 use super::tally::Totals;
-use crate::printable::excerpt;
+use crate::printable;
 use crate::table::{Column, Sheet};
 use crate::words::{Moments, change, count, percent};
 use console::style;
@@ -51,8 +51,8 @@ pub(super) fn compared(a: &Totals, b: &Totals) -> Vec<(&'static str, u64, u64)> 
 }
 
 fn totals(out: &mut dyn Write, report: &Report, against: &Against) -> io::Result<()> {
-    for (side, file) in [("A", &report.rules_file), ("B", &against.rules_file)] {
-        writeln!(out, "{side}: {}", excerpt(file.as_bytes()))?;
+    for (side, documents) in [("A", &report.documents), ("B", &against.documents)] {
+        writeln!(out, "{side}: {}", documents.words(printable::line))?;
     }
     heading(out, "Requests")?;
     let mut sheet = Sheet::new(&[Column::Left(""), Column::Right("A"), Column::Right("B"), Column::Right("change")]);
