@@ -16,6 +16,9 @@ pub(crate) enum Mistake {
     /// The work could not be done, by a mistake of the command or for want of what it needs: exit code 2.
     #[error("{0}")]
     Misuse(String),
+    /// The same, with lines below that say more.
+    #[error("{what}")]
+    Explained { what: String, below: Vec<String> },
     /// Whoever read the output went away, as `head` does: nothing to report.
     #[error("the output is closed")]
     Closed,
@@ -43,20 +46,29 @@ impl Mistake {
         match self {
             Self::Closed => ExitCode::SUCCESS,
             Self::Findings { .. } => ExitCode::from(1),
-            Self::Misuse(_) => ExitCode::from(2),
+            Self::Misuse(_) | Self::Explained { .. } => ExitCode::from(2),
         }
     }
 
     fn write(&self, out: &mut dyn Write, format: OutputFormat) -> io::Result<()> {
         match (self, format) {
             (Self::Closed, _) => Ok(()),
-            (Self::Misuse(what), _) => writeln!(out, "error: {what}"),
+            (Self::Misuse(what), _) => writeln!(out, "error: {}", printable::line(what)),
+            (Self::Explained { what, below }, _) => {
+                writeln!(out, "error: {}", printable::line(what))?;
+                below.iter().try_for_each(|line| writeln!(out, "  {}", printable::line(line)))
+            }
             (Self::Findings { file, findings }, OutputFormat::Human) => {
                 for finding in findings {
                     writeln!(out, "{}", printable::line(&finding.to_string()))?;
                 }
                 let count = findings.len();
-                writeln!(out, "error: {count} finding{} in {file}", if count == 1 { "" } else { "s" })
+                writeln!(
+                    out,
+                    "error: {count} finding{} in {}",
+                    if count == 1 { "" } else { "s" },
+                    printable::line(file)
+                )
             }
             (Self::Findings { findings, .. }, OutputFormat::Json) => {
                 let findings = MachineFinding::all(findings);

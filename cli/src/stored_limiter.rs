@@ -1,6 +1,6 @@
 //! A limiter of documents on a Redis, and the request that a command asks it about.
 
-use crate::chosen_limiter::{ChosenLimiter, LimiterArguments};
+use crate::chosen_limiter::{Chain, ChosenLimiter, LimiterArguments};
 use crate::identity::{Identity, IdentityArguments};
 use crate::mistake::Mistake;
 use crate::note;
@@ -25,6 +25,7 @@ pub(crate) struct StoredArguments {
 #[derive(Debug)]
 pub(crate) struct StoredLimiter {
     pub(crate) limiter: Limiter,
+    chain: Chain,
     pub(crate) identity: Identity,
     pub(crate) redis: RedisServer,
     pub(crate) logs: Arc<LogRecorder>,
@@ -37,16 +38,32 @@ impl StoredArguments {
         let chosen = self.limiter.read()?;
         let redis = RedisServer::of_environment(&self.redis)?;
         let logs = Arc::new(LogRecorder::default());
-        let limiter = Limiter::builder(&chosen.chain.name)
-            .rules(chosen.chain.rules.iter().cloned())
-            .evaluation(chosen.chain.evaluation)
-            .redis(redis.connection.clone(), redis.options.clone())
-            .logger(Arc::clone(&logs))
-            .build()
-            .map_err(|error| Mistake::Misuse(error.to_string()))?;
+        let limiter = limiter(&chosen.chain, &[], &redis, &logs)?;
         note_unknown(&chosen, &limiter, &identity);
-        Ok(StoredLimiter { limiter, identity, redis, logs })
+        Ok(StoredLimiter { limiter, chain: chosen.chain, identity, redis, logs })
     }
+}
+
+impl StoredLimiter {
+    /// The limiter as it were without some of its rules.
+    pub(crate) fn without(&self, rules: &[String]) -> Result<Limiter, Mistake> {
+        limiter(&self.chain, rules, &self.redis, &self.logs)
+    }
+}
+
+fn limiter(
+    chain: &Chain,
+    without: &[String],
+    redis: &RedisServer,
+    logs: &Arc<LogRecorder>,
+) -> Result<Limiter, Mistake> {
+    Limiter::builder(&chain.name)
+        .rules(chain.rules.iter().filter(|rule| !without.contains(&rule.name)).cloned())
+        .evaluation(chain.evaluation)
+        .redis(redis.connection.clone(), redis.options.clone())
+        .logger(Arc::clone(logs))
+        .build()
+        .map_err(|error| Mistake::Misuse(error.to_string()))
 }
 
 /// Says which properties are none of the limiter's: mostly they are misspelt.

@@ -173,13 +173,10 @@ fn read(arguments: &Arguments, properties: &[String]) -> Result<(Requests, LogRe
             .reasons
             .iter()
             .flat_map(|group| &group.first)
-            .map(|example| format!("\n  line {}: {}", example.line, example.detail))
+            .map(|example| format!("line {}: {}", example.line, example.detail))
             .collect();
-        return Err(Mistake::Misuse(format!(
-            "no line of {name} could be read as {}{}",
-            Format::as_str(format),
-            reasons.concat()
-        )));
+        let what = format!("no line of {name} could be read as {}", Format::as_str(format));
+        return Err(Mistake::Explained { what, below: reasons });
     }
     requests.sort();
     let log = LogReport::new(name, format, notes, &requests);
