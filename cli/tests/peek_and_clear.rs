@@ -303,8 +303,8 @@ fn a_key_of_another_type_is_no_verdict_and_can_be_cleared() {
         format!("\n  `scanners`: WRONGTYPE, {}\n", KEYS[0]),
         format!("\n  `steady`: WRONGTYPE, {}\n", KEYS[2]),
         "\n  `clear` with the same request deletes such keys".to_owned(),
-        "\n  under the other rules, as if these were not there:\n   rule ".to_owned(),
-        "\n   pages ".to_owned(),
+        "\n  under the other rules, as if these were not there:\n    rule ".to_owned(),
+        "\n    pages  limit ".to_owned(),
     ] {
         assert!(peek.stderr.contains(&part), "{part} in {}", peek.stderr);
     }

@@ -4,12 +4,17 @@ use labkit_ratelimit_documents::{Catalog, LimiterDocument};
 use labkit_ratelimit_engine::{Findings, Severity};
 use std::collections::HashSet;
 
+/// How the message of the last finding ends where no more are listed.
+const CUT: &str = "only so many findings are shown)";
+
 /// The findings, counted, and whether they are failures.
 #[derive(Debug)]
 pub(super) struct Verdict {
     pub(super) findings: Findings,
     pub(super) errors: usize,
     pub(super) warnings: usize,
+    /// There are more findings than are listed.
+    is_cut: bool,
     strict: bool,
     files: usize,
     limiters: usize,
@@ -27,7 +32,8 @@ impl Verdict {
         };
         let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
         let warnings = findings.len() - errors;
-        Self { findings, errors, warnings, strict, files, limiters, rules }
+        let is_cut = findings.iter().any(|finding| finding.message.ends_with(CUT));
+        Self { findings, errors, warnings, is_cut, strict, files, limiters, rules }
     }
 
     /// Whether the exit code is 0.
@@ -46,7 +52,9 @@ impl Verdict {
         }
         let places: HashSet<_> =
             self.findings.iter().filter_map(|finding| finding.location.as_ref()).map(|at| &at.file).collect();
-        let found = (!found.is_empty()).then(|| format!("{} in {}", found.join(", "), some(places.len(), "file")));
+        let least = if self.is_cut { "at least " } else { "" };
+        let found =
+            (!found.is_empty()).then(|| format!("{least}{} in {}", found.join(", "), some(places.len(), "file")));
         let read = || {
             format!(
                 "{} with {} in {}",
