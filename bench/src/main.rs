@@ -1,6 +1,7 @@
 //! `labkit-ratelimit-bench`: every benchmark beside its target, as a table. `README.md` says what each row means.
 
 mod chain;
+mod documents;
 mod machine;
 mod memory;
 mod peers;
@@ -22,8 +23,8 @@ use std::process::ExitCode;
 static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const USAGE: &str = "bench/run [--format markdown|json] [--gate] [--rounds N] [--only SECTION]
-sections: governor, threads, rules, memory, redis, field";
-const SECTIONS: [&str; 6] = ["governor", "threads", "rules", "memory", "redis", "field"];
+sections: governor, threads, rules, documents, memory, redis, field";
+const SECTIONS: [&str; 7] = ["governor", "threads", "rules", "documents", "memory", "redis", "field"];
 /// The fewest rounds that a median is taken of.
 const FEWEST: usize = 7;
 
@@ -87,6 +88,9 @@ fn measure(options: &Options) -> Result<Report, Box<dyn Error>> {
     }
     if options.wants("rules") {
         chain::four_matching_rules(rounds, HEAP, &mut report);
+    }
+    if options.wants("documents") {
+        documents::two_thousand_rules(rounds, &mut report);
     }
     if options.wants("redis") {
         redis_cost::beside_a_plain_script(rounds, &mut report)?;

@@ -71,6 +71,17 @@ impl Contract {
         }
     }
 
+    /// What either offers and allows; the default rules are those of `other`, where it has any.
+    #[must_use]
+    pub fn beside(mut self, other: &Self) -> Self {
+        self.offer(&other.properties);
+        self.allowed_skip_rules.extend_from_slice(&other.allowed_skip_rules);
+        if !other.default_rules.is_empty() {
+            self.default_rules.clone_from(&other.default_rules);
+        }
+        self
+    }
+
     /// Takes the default rules of `other`, where it has none of its own.
     pub(crate) fn or_rules_of(mut self, other: Option<&Self>) -> Self {
         if let (true, Some(other)) = (self.default_rules.is_empty(), other) {

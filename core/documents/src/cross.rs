@@ -1,8 +1,11 @@
 //! Checks across documents: rules against their limiter's contract.
 
 use crate::contract::Contract;
+use crate::found::Found;
 use crate::rule::{RuleDraft, did_you_mean};
-use labkit_ratelimit_engine::{Action, Code, Finding, Findings, names};
+use crate::tree::cut;
+use labkit_ratelimit_engine::{Action, Code, Finding, names};
+use std::collections::HashSet;
 
 /// Who wrote the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,13 +20,18 @@ pub(crate) enum Tier {
 const FEW: usize = 12;
 
 /// Checks the rules at `path` against the contract of their limiter.
-pub(crate) fn check(path: &str, rules: &[RuleDraft], contract: &Contract, tier: Tier, findings: &mut Findings) {
+pub(crate) fn check(path: &str, rules: &[RuleDraft], contract: &Contract, tier: Tier, findings: &mut Found) {
+    let properties: HashSet<&str> = contract.properties().iter().map(String::as_str).collect();
+    let allowed: HashSet<&str> = contract.allowed_skip_rules().iter().map(String::as_str).collect();
     for (i, RuleDraft { spec, .. }) in rules.iter().enumerate() {
+        if findings.is_full() {
+            return;
+        }
         let at = format!("{path}[{i}]");
         let mut offered = |path: String, property: &str| {
-            if names::is_property_name(property) && !contract.properties().iter().any(|known| known == property) {
+            if names::is_property_name(property) && !properties.contains(property) {
                 let known = contract.properties();
-                let mut hint = did_you_mean(property, known.iter().map(String::as_str));
+                let mut hint = guess(property, known.iter().map(String::as_str), findings);
                 if hint.is_empty() && known.len() <= FEW {
                     hint = if known.is_empty() {
                         "; it offers none".into()
@@ -39,9 +47,9 @@ pub(crate) fn check(path: &str, rules: &[RuleDraft], contract: &Contract, tier: 
             offered(format!("{at}.match.{property}"), property);
         }
         if spec.action == Action::Skip {
-            let may = tier == Tier::Default || contract.allowed_skip_rules().contains(&spec.name);
+            let may = tier == Tier::Default || allowed.contains(spec.name.as_str());
             if !may && !spec.name.is_empty() {
-                let message = format!("the limiter allows no skip rule `{}` outside its defaults", spec.name);
+                let message = format!("the limiter allows no skip rule `{}` outside its defaults", cut(&spec.name));
                 findings.push(Finding::new(Code::SkipNotAllowed, format!("{at}.name"), message));
             }
             continue;
@@ -61,7 +69,20 @@ pub(crate) fn check(path: &str, rules: &[RuleDraft], contract: &Contract, tier: 
 }
 
 /// A limiter that no contract knows.
-pub(crate) fn unknown_limiter<'a>(path: String, name: &str, known: impl Iterator<Item = &'a str>) -> Finding {
-    let message = format!("there is no limiter `{name}`{}", did_you_mean(name, known));
-    Finding::new(Code::UnknownLimiter, path, message)
+pub(crate) fn unknown_limiter<'a>(
+    path: String,
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+    findings: &mut Found,
+) {
+    let message = format!("there is no limiter `{name}`{}", guess(name, known, findings));
+    findings.push(Finding::new(Code::UnknownLimiter, path, message));
+}
+
+/// The most names that a guess looks at.
+const MAX_KNOWN: usize = 1_000;
+
+/// What may have been meant, while there is time to guess.
+fn guess<'a>(typed: &str, known: impl Iterator<Item = &'a str>, findings: &mut Found) -> String {
+    if findings.may_guess() { did_you_mean(typed, known.take(MAX_KNOWN)) } else { String::new() }
 }

@@ -4,6 +4,7 @@ use crate::catalog::{Catalog, LimiterDocument};
 use crate::contract::Contract;
 use crate::cross::{self, Tier};
 use crate::drafts::{AVAILABLE_LIMITERS, ContractDraft, Drafts, LimiterDraft, NamedList, RATE_LIMITS, RateLimitsDraft};
+use crate::found::{Found, MAX_FINDINGS};
 use crate::reading::{self, Read};
 use crate::rule::RuleDraft;
 use crate::source::Source;
@@ -50,6 +51,11 @@ impl Documents {
     pub fn contract(mut self, limiter: impl Into<String>, contract: Contract) -> Self {
         self.contracts.insert(limiter.into(), contract);
         self
+    }
+
+    /// The contract that was given for a limiter whose rules are code.
+    pub fn contract_of(&self, limiter: &str) -> Option<&Contract> {
+        self.contracts.get(limiter)
     }
 
     /// Whether there is an `available_limiters` document.
@@ -103,7 +109,7 @@ impl Documents {
 struct Opened<'s, D> {
     source: &'s Source,
     read: Option<Read<D>>,
-    findings: Findings,
+    findings: Found,
 }
 
 impl<'s, D: Drafts> Opened<'s, D> {
@@ -114,7 +120,11 @@ impl<'s, D: Drafts> Opened<'s, D> {
                 read.drafts.judge(&mut findings);
                 Self { source, read: Some(read), findings }
             }
-            Err(finding) => Self { source, read: None, findings: [finding].into_iter().collect() },
+            Err(finding) => {
+                let mut findings = Found::default();
+                findings.push(finding);
+                Self { source, read: None, findings }
+            }
         }
     }
 
@@ -122,7 +132,7 @@ impl<'s, D: Drafts> Opened<'s, D> {
     fn located(self) -> Findings {
         match self.read {
             Some(read) => reading::located::<D>(self.source, &read.root, self.findings),
-            None => self.findings,
+            None => self.findings.into_parts().0.collect(),
         }
     }
 }
@@ -136,6 +146,9 @@ impl Opened<'_, ContractDraft> {
             let Some(contract) = contracts.get(&draft.name) else { continue };
             cross::check(&path, &draft.rules, contract, Tier::Default, &mut self.findings);
             let written = written(&path, 0, &draft.rules);
+            if self.findings.is_full_of_warnings() {
+                continue;
+            }
             let unreachable = warnings::unreachable(&written, draft.evaluation.unwrap_or_default());
             self.findings.extend(unreachable.into_iter().map(|(_, finding)| finding));
         }
@@ -152,7 +165,7 @@ impl Opened<'_, RateLimitsDraft> {
                 Some(contract) => cross::check(&path, rules, contract, Tier::Higher, &mut self.findings),
                 None if all && names::is_rule_name(limiter) => {
                     let known = contracts.keys().map(String::as_str);
-                    self.findings.push(cross::unknown_limiter(path, limiter, known));
+                    cross::unknown_limiter(path, limiter, known, &mut self.findings);
                 }
                 None => {}
             }
@@ -177,7 +190,11 @@ fn warn(files: &mut [Opened<'_, RateLimitsDraft>], contracts: Option<&BTreeMap<S
         }
     }
     let mut found = Vec::new();
+    let enough = MAX_FINDINGS * files.len();
     for (limiter, chain) in chains {
+        if found.len() > enough {
+            break;
+        }
         let contract = contracts.and_then(|contracts| contracts.get(limiter));
         let evaluation = contract.and_then(Contract::evaluation).unwrap_or_default();
         found.extend(warnings::unreachable(&chain, evaluation));

@@ -41,6 +41,11 @@ impl Files {
         self
     }
 
+    /// Whether there is an `available_limiters` file.
+    pub const fn has_available_limiters(&self) -> bool {
+        self.available.is_some()
+    }
+
     /// The contract alone.
     #[must_use]
     pub fn without_rate_limits(&self) -> Self {

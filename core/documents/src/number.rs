@@ -30,3 +30,40 @@ impl<H: HostValues> Reader<'_, H> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::message::{Document, RateLimits};
+    use crate::source::Source;
+    use labkit_ratelimit_engine::Code;
+
+    #[test]
+    fn what_is_no_whole_number_is_named() {
+        for (written, code, words) in [
+            ("\"10\"", Code::WrongType, "not the string \"10\": write it without quotes"),
+            ("010", Code::WrongType, "without quotes and leading zeros"),
+            ("1_000", Code::WrongType, "not the string \"1_000\""),
+            ("10k", Code::WrongType, "not the string \"10k\""),
+            ("5.0", Code::WrongType, "not 5.0"),
+            ("1e3", Code::WrongType, "not 1000.0"),
+            (".inf", Code::WrongType, "not inf"),
+            ("true", Code::WrongType, "not true"),
+            ("", Code::WrongType, "not null"),
+            ("[5]", Code::WrongType, "not a list"),
+            ("{n: 5}", Code::WrongType, "not a map"),
+            ("-1", Code::LimitBelowOne, "-1"),
+            ("0", Code::LimitBelowOne, "0"),
+            ("18446744073709551616", Code::WrongType, "18446744073709551616"),
+        ] {
+            let text = format!("a:\n  - name: a\n    action: limit\n    period_s: 1\n    limit: {written}\n");
+            let findings = RateLimits::read(&Source::new("f", text)).expect_err("no limit");
+            let found: Vec<_> = findings.iter().map(|finding| (finding.code, finding.path.as_str())).collect();
+            assert_eq!(found, [(code, "rate_limits.a[0].limit")], "{written}");
+            let message = &findings.iter().next().expect("one").message;
+            assert!(message.contains(words), "{written}: {message}");
+        }
+        let huge = format!("a: [{{name: a, action: limit, period_s: 1, limit: {}}}]", "9".repeat(60));
+        let findings = RateLimits::read(&Source::new("f", huge)).expect_err("no limit");
+        assert_eq!(findings.iter().next().map(|finding| finding.code), Some(Code::WrongType));
+    }
+}

@@ -2,6 +2,8 @@
 
 use crate::source::Place;
 use crate::tree::{Entry, Node, Tree};
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// A step down a tree.
@@ -37,18 +39,39 @@ pub(crate) struct Found<'n> {
     pub(crate) key: Option<Place>,
 }
 
+/// The keys of maps that were walked through, in both spellings.
+#[derive(Default)]
+pub(crate) struct Index<'n>(HashMap<*const Entry, HashMap<Cow<'n, str>, &'n Entry>>);
+
+impl<'n> Index<'n> {
+    fn of(&mut self, entries: &'n [Entry]) -> &HashMap<Cow<'n, str>, &'n Entry> {
+        self.0.entry(entries.as_ptr()).or_insert_with(|| {
+            let mut keys = HashMap::with_capacity(entries.len());
+            for entry in entries.iter().filter(|entry| entry.key.bytes().any(|b| b.is_ascii_uppercase())) {
+                // A field in protobuf's spelling.
+                keys.entry(Cow::Owned(snake(&entry.key))).or_insert(entry);
+            }
+            keys.extend(entries.iter().map(|entry| (Cow::Borrowed(entry.key.as_str()), entry)));
+            keys
+        })
+    }
+}
+
 /// Follows `path`. A map in the place of a list is looked through where it holds nothing but `rules`.
-pub(crate) fn follow<'n>(root: &'n Node, path: &str) -> Found<'n> {
+pub(crate) fn follow<'n>(root: &'n Node, path: &str, index: &mut Index<'n>) -> Found<'n> {
     let mut found = Found { node: root, key: None };
     let mut rest = path;
     while !rest.is_empty() {
         let step = match &found.node.tree {
-            Tree::List(entries) => index(entries, rest).map(|(node, rest)| (node, None, rest)),
+            Tree::List(entries) => element(entries, rest).map(|(node, rest)| (node, None, rest)),
             Tree::Map(entries) if rest.starts_with('[') => {
                 let inner = entries.iter().find(|entry| entry.key == "rules");
                 inner.map(|entry| (&entry.value, None, rest))
             }
-            Tree::Map(entries) => entry(entries, rest).map(|(entry, rest)| (&entry.value, Some(entry.at), rest)),
+            Tree::Map(entries) => {
+                let step = entry(index.of(entries), rest);
+                step.map(|(entry, rest)| (&entry.value, Some(entry.at), rest))
+            }
             _ => None,
         };
         let Some((node, key, left)) = step else { return Found { key: None, ..found } };
@@ -58,24 +81,21 @@ pub(crate) fn follow<'n>(root: &'n Node, path: &str) -> Found<'n> {
     found
 }
 
-fn index<'n, 'p>(entries: &'n [Node], path: &'p str) -> Option<(&'n Node, &'p str)> {
+fn element<'n, 'p>(entries: &'n [Node], path: &'p str) -> Option<(&'n Node, &'p str)> {
     let (number, rest) = path.strip_prefix('[')?.split_once(']')?;
     Some((entries.get(number.parse::<usize>().ok()?)?, rest))
 }
 
 /// The entry whose key the path begins with: the longest, for a key may hold dots.
-fn entry<'n, 'p>(entries: &'n [Entry], path: &'p str) -> Option<(&'n Entry, &'p str)> {
+fn entry<'n, 'p>(keys: &HashMap<Cow<'n, str>, &'n Entry>, path: &'p str) -> Option<(&'n Entry, &'p str)> {
     let path = path.strip_prefix('.').unwrap_or(path);
-    let fits = |key: &str| {
-        let rest = path.strip_prefix(key)?;
-        (rest.is_empty() || rest.starts_with(['.', '['])).then_some(rest)
-    };
-    let exact = entries.iter().filter_map(|entry| Some((entry, fits(&entry.key)?)));
-    exact.min_by_key(|(_, rest)| rest.len()).or_else(|| {
-        // A field in protobuf's spelling.
-        let camels = entries.iter().filter(|entry| entry.key.bytes().any(|b| b.is_ascii_uppercase()));
-        camels.into_iter().find_map(|entry| Some((entry, fits(&snake(&entry.key))?)))
-    })
+    let mut end = path.len();
+    loop {
+        if let Some(entry) = keys.get(&path[..end]) {
+            return Some((entry, &path[end..]));
+        }
+        end = path[..end].rfind(['.', '['])?;
+    }
 }
 
 /// `periodS` as `period_s`.
@@ -100,8 +120,9 @@ mod tests {
     fn paths_lead_to_places() {
         let text = "a:\n  - b: {c.d: [1, 2]}\n    periodS: 5\nx: {rules: [{y: 1}]}\n";
         let Ok(parsed) = parse(&Source::new("f", text)) else { panic!("good YAML") };
-        let at = |path: &str| {
-            let found = follow(&parsed.root, path);
+        let mut index = Index::default();
+        let mut at = |path: &str| {
+            let found = follow(&parsed.root, path, &mut index);
             let place = |place: Place| (place.line, place.column);
             (place(found.node.place), found.key.map(place))
         };

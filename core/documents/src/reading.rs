@@ -1,22 +1,20 @@
 //! From a text to a message: syntax, writing, the schema's rules, and the place of every finding.
 
 use crate::drafts::Drafts;
-use crate::path::{self, Segment};
+use crate::found::Found;
+use crate::path::{self, Index};
 use crate::rule;
 use crate::source::Source;
 use crate::tree::{Entry, Node, Tree};
 use crate::yaml;
 use labkit_ratelimit_engine::{Code, Finding, Findings};
 
-/// The most findings of one document. Where there are more, something else is wrong.
-pub(crate) const MAX_FINDINGS: usize = 10_000;
-
 /// A document that was read as far as it can be.
 pub(crate) struct Read<D> {
     pub(crate) root: Node,
     pub(crate) drafts: D,
     /// Mistakes of writing, without places yet, save those of keys that are not in the tree.
-    pub(crate) findings: Findings,
+    pub(crate) findings: Found,
 }
 
 /// Reads what is written. The schema's rules are not looked at.
@@ -25,14 +23,16 @@ pub(crate) struct Read<D> {
 /// Nothing can be said of the document: its encoding, its size or its syntax is wrong.
 pub(crate) fn drafts<D: Drafts>(source: &Source) -> Result<Read<D>, Finding> {
     let parsed = yaml::parse(source)?;
-    let mut findings = Findings::default();
+    let mut findings = Found::default();
     let wrapped = is_wrapped::<D>(&parsed.root);
     for bad in parsed.bad_keys {
-        let mut segments = bad.path;
-        if let (false, Some(outer)) = (wrapped, D::OUTER) {
-            segments.insert(0, Segment::Key(outer.into()));
-        }
-        findings.push(Finding::new(bad.code, path::written(&segments), bad.message).at(source.location(bad.at)));
+        let path = match D::OUTER {
+            // A document that is a list begins with an index.
+            Some(outer) if !wrapped && bad.path.starts_with('[') => format!("{outer}{}", bad.path),
+            Some(outer) if !wrapped => format!("{outer}.{}", bad.path),
+            _ => bad.path,
+        };
+        findings.push(Finding::new(bad.code, path, bad.message).at(source.location(bad.at)));
     }
     let drafts = match outer::<D>(&parsed.root, &mut findings) {
         Some(node) => D::read(node, &mut findings),
@@ -51,7 +51,7 @@ pub(crate) fn outer_entry<'n>(root: &'n Node, outer: &str) -> Option<&'n Entry> 
 }
 
 /// What is within the outer key, written or not.
-fn outer<'n, D: Drafts>(root: &'n Node, findings: &mut Findings) -> Option<&'n Node> {
+fn outer<'n, D: Drafts>(root: &'n Node, findings: &mut Found) -> Option<&'n Node> {
     let (Some(outer), Some(entries)) = (D::OUTER, root.as_map()) else { return Some(root) };
     if let Some(wrapped) = outer_entry(root, outer) {
         for entry in entries.iter().filter(|entry| entry.key != wrapped.key) {
@@ -93,11 +93,14 @@ pub(crate) fn read<D: Drafts>(source: &Source) -> Result<D::Message, Findings> {
 
 pub(crate) fn parse<D: Drafts>(source: &Source) -> Result<D::Message, Findings> {
     let read = drafts::<D>(source).map_err(|finding| [finding].into_iter().collect::<Findings>())?;
-    if read.findings.is_empty() && read.drafts.message().is_none() {
+    // Of what is wrong with how a rule is written, a message can say this.
+    let can_say = |code| matches!(code, Code::ActionMissing | Code::SkipTakesNoNumbers);
+    let is_said = read.drafts.rules().flat_map(|rule| rule.findings.iter()).all(|finding| can_say(finding.code));
+    match read.drafts.message() {
+        Some(message) if is_said && read.findings.is_empty() => Ok(message),
         // What no message can say, the rules forbid.
-        return self::read::<D>(source);
+        _ => self::read::<D>(source),
     }
-    accept(source, read)
 }
 
 fn accept<D: Drafts>(source: &Source, read: Read<D>) -> Result<D::Message, Findings> {
@@ -109,34 +112,58 @@ fn accept<D: Drafts>(source: &Source, read: Read<D>) -> Result<D::Message, Findi
 }
 
 pub(crate) fn check<D: Drafts>(message: &D::Message) -> Findings {
-    let mut findings = Findings::default();
+    let mut findings = Found::default();
     let drafts = D::of(message, &mut findings);
     drafts.judge(&mut findings);
-    findings
+    findings.into_parts().0.collect()
 }
 
 /// The findings with their places, in the order of the document.
-pub(crate) fn located<D: Drafts>(source: &Source, root: &Node, findings: Findings) -> Findings {
-    let more = findings.len() > MAX_FINDINGS;
-    let mut placed: Vec<Finding> = findings
-        .into_iter()
-        .take(MAX_FINDINGS)
-        .map(|finding| if finding.location.is_some() { finding } else { locate::<D>(source, root, finding) })
+pub(crate) fn located<D: Drafts>(source: &Source, root: &Node, findings: Found) -> Findings {
+    let (kept, more) = findings.into_parts();
+    let (wrapped, mut index) = (is_wrapped::<D>(root), Index::default());
+    let unwritten = D::OUTER.filter(|_| !wrapped);
+    let mut place = |finding| locate(source, root, unwritten, &mut index, finding);
+    let mut placed: Vec<Finding> = kept
+        .map(|finding| if finding.location.is_some() { finding } else { place(finding) })
+        .map(on_one_line)
         .collect();
     placed.sort_by(|a, b| a.location.cmp(&b.location));
     if let (true, Some(last)) = (more, placed.last_mut()) {
-        last.message.push_str(" (and more: only so many findings are shown)");
+        last.message.push_str(" (and there may be more: only so many findings are shown)");
     }
     placed.into_iter().collect()
 }
 
-fn locate<D: Drafts>(source: &Source, root: &Node, finding: Finding) -> Finding {
+/// The longest message, in characters.
+const MAX_MESSAGE: usize = 1_000;
+
+/// The finding without what would break a log's line: names in documents may hold anything.
+fn on_one_line(mut finding: Finding) -> Finding {
+    if let Some((end, _)) = finding.message.char_indices().nth(MAX_MESSAGE) {
+        finding.message.truncate(end);
+        finding.message.push('…');
+    }
+    for text in [&mut finding.message, &mut finding.path] {
+        if text.contains(char::is_control) {
+            let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+            *text = text.chars().map(escape).collect();
+        }
+    }
+    finding
+}
+
+/// The finding at its place. Paths begin with the outer key, also where it is unwritten.
+fn locate<'n>(
+    source: &Source,
+    root: &'n Node,
+    unwritten: Option<&str>,
+    index: &mut Index<'n>,
+    finding: Finding,
+) -> Finding {
     let path = finding.path.as_str();
-    let inner = match D::OUTER {
-        Some(outer) if !is_wrapped::<D>(root) => path.strip_prefix(outer).unwrap_or(path),
-        _ => path,
-    };
-    let found = path::follow(root, inner);
+    let inner = unwritten.and_then(|outer| path.strip_prefix(outer)).unwrap_or(path);
+    let found = path::follow(root, inner, index);
     let place = match &found.node.tree {
         Tree::Map(entries) if finding.code == Code::MatcherUnknownMarker => {
             entries.first().map_or(found.node.place, |entry| entry.at)

@@ -1,5 +1,6 @@
 //! One rule, from the tree that YAML and JSON are.
 
+use crate::found::MAX_FINDINGS;
 use crate::matcher::matcher;
 use crate::path;
 use crate::tree::{Entry, Node, Quoted, Tree};
@@ -142,8 +143,13 @@ pub(crate) fn fields<'n>(
     known: &[&'static str],
     mut find: impl FnMut(Code, &str, String),
 ) -> Vec<(&'static str, &'n Node)> {
-    let mut fields: Vec<(&'static str, &'n Node)> = Vec::with_capacity(entries.len());
+    let mut fields: Vec<(&'static str, &'n Node)> = Vec::with_capacity(entries.len().min(known.len()));
+    let mut mistakes = 0;
     for Entry { key, value, .. } in entries {
+        if mistakes > MAX_FINDINGS {
+            break;
+        }
+        mistakes += 1;
         let written = known.iter().find(|field| *field == key);
         let Some(field) = written.or_else(|| known.iter().find(|field| is_camel_of(key, field))) else {
             let near = names::nearest(&path::snake(key), known.iter().copied());
@@ -155,6 +161,7 @@ pub(crate) fn fields<'n>(
             find(Code::DuplicateKey, key, format!("`{field}` stands here in two spellings; the first one counts"));
         } else {
             fields.push((field, value));
+            mistakes -= 1;
         }
     }
     fields
@@ -173,7 +180,9 @@ pub(crate) struct Reader<'h, H> {
 
 impl<H: HostValues> Reader<'_, H> {
     pub(crate) fn find(&mut self, code: Code, field: &str, message: impl Into<String>) {
-        self.findings.push(Finding::new(code, format!("{}{field}", self.prefix), message));
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings.push(Finding::new(code, format!("{}{field}", self.prefix), message));
+        }
     }
 
     fn fields<'n>(&mut self, entries: &'n [Entry], known: &[&'static str]) -> Vec<(&'static str, &'n Node)> {
@@ -292,7 +301,9 @@ impl<H: HostValues> Reader<'_, H> {
             } else {
                 format!("{}{field}", self.prefix)
             };
-            self.findings.push(Finding::new(Code::WrongType, at, format!("{wanted}, not {value}")));
+            if self.findings.len() < MAX_FINDINGS {
+                self.findings.push(Finding::new(Code::WrongType, at, format!("{wanted}, not {value}")));
+            }
         }
         map
     }

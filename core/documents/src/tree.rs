@@ -116,6 +116,11 @@ impl fmt::Display for Node {
 /// The longest text that a message repeats whole, in characters.
 const LONG: usize = 80;
 
+/// A text as far as a message repeats it.
+pub(crate) fn cut(text: &str) -> &str {
+    text.char_indices().nth(LONG).map_or(text, |(at, _)| &text[..at])
+}
+
 /// A text in quotes, cut where it is long.
 pub(crate) struct Quoted<'t>(pub(crate) &'t str);
 

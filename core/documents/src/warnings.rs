@@ -1,5 +1,7 @@
 //! Warnings: what can be used, and may not be what was meant.
 
+use crate::found::MAX_FINDINGS;
+use crate::tree::cut;
 use labkit_ratelimit_engine::{Action, Code, Evaluation, Finding, MatcherSpec, NumberSpec, RuleSpec};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,27 +31,56 @@ impl Written<'_> {
 /// The most rules that every later one is compared with.
 const MAX_ENDS: usize = 1_000;
 
+/// Matchers by number: equal ones have one.
+#[derive(Default)]
+struct Numbered<'r>(HashMap<(&'r str, String), usize>);
+
+impl<'r> Numbered<'r> {
+    /// The numbers of a rule's matchers, sorted.
+    fn of(&mut self, rule: &'r RuleSpec) -> Vec<usize> {
+        let number = |(property, matcher): &'r (String, MatcherSpec)| {
+            let next = self.0.len();
+            *self.0.entry((property.as_str(), format!("{matcher:?}"))).or_insert(next)
+        };
+        let mut numbers: Vec<usize> = rule.matchers.iter().map(number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+}
+
 /// The rules of one tier that never run, each with its file.
 pub(crate) fn unreachable(rules: &[Written<'_>], evaluation: Evaluation) -> Vec<(usize, Finding)> {
     let mut findings = Vec::new();
     let mut names: HashMap<&str, &Written<'_>> = HashMap::new();
-    let mut ends: Vec<&Written<'_>> = Vec::new();
+    let mut numbered = Numbered::default();
+    let mut ends: Vec<(Vec<usize>, &Written<'_>)> = Vec::new();
     for rule in rules {
-        if let Some(first) = names.get(rule.spec.name.as_str()).filter(|first| first.file != rule.file) {
-            let message = format!("an earlier file has a rule `{}`, which stands", first.spec.name);
+        if findings.len() > MAX_FINDINGS {
+            break;
+        }
+        let name = cut(&rule.spec.name);
+        if names.get(rule.spec.name.as_str()).is_some_and(|first| first.file != rule.file) {
+            let message = format!("an earlier file has a rule `{name}`, which stands");
             findings.push(rule.find(Code::RuleUnreachable, ".name", message));
             continue;
         }
         names.insert(&rule.spec.name, rule);
         if let Some((property, _)) = rule.spec.matchers.iter().find(|(_, matcher)| holds_never(matcher)) {
-            let message = format!("`{}` never runs: its matcher of `{property}` holds for no value", rule.spec.name);
+            let message = format!("`{name}` never runs: its matcher of `{property}` holds for no value");
             findings.push(rule.find(Code::RuleUnreachable, "", message));
-        } else if let Some(end) = ends.iter().find(|end| covers(end.spec, rule.spec)) {
-            let name = &rule.spec.name;
-            let message = format!("`{name}` never runs: `{}` ends the chain for all that it matches", end.spec.name);
+            continue;
+        }
+        let ends_the_chain = ends_always(rule.spec, evaluation) && ends.len() < MAX_ENDS;
+        if ends.is_empty() && !ends_the_chain {
+            continue;
+        }
+        let own = numbered.of(rule.spec);
+        if let Some((_, end)) = ends.iter().find(|(matchers, _)| covers(matchers, &own)) {
+            let end = cut(&end.spec.name);
+            let message = format!("`{name}` never runs: `{end}` ends the chain for all that it matches");
             findings.push(rule.find(Code::RuleUnreachable, "", message));
-        } else if ends_always(rule.spec, evaluation) && ends.len() < MAX_ENDS {
-            ends.push(rule);
+        } else if ends_the_chain {
+            ends.push((own, rule));
         }
     }
     findings
@@ -72,15 +103,14 @@ fn ends_always(rule: &RuleSpec, evaluation: Evaluation) -> bool {
     }
 }
 
-/// Whether `earlier` matches all that `later` does: the same matchers, or fewer of them.
-fn covers(earlier: &RuleSpec, later: &RuleSpec) -> bool {
-    earlier.matchers.len() <= later.matchers.len()
-        && earlier.matchers.iter().all(|matcher| later.matchers.contains(matcher))
+/// Whether what has the matchers `earlier` matches all that `later` does: the same matchers, or fewer of them.
+fn covers(earlier: &[usize], later: &[usize]) -> bool {
+    earlier.len() <= later.len() && earlier.iter().all(|matcher| later.binary_search(matcher).is_ok())
 }
 
 /// What a rule changes of the default whose name it has.
 pub(crate) fn shadowing(rule: &Written<'_>, default: &RuleSpec) -> Vec<(usize, Finding)> {
-    let name = &rule.spec.name;
+    let name = cut(&rule.spec.name);
     let message = format!("`{name}` stands in the place of the default rule of its name");
     let mut findings = vec![rule.find(Code::DefaultShadowed, ".name", message)];
     if let (Some(now), Some(before)) = (rate(rule.spec), rate(default)) {

@@ -3,20 +3,20 @@
 //! The events come from `granit-parser`. What is bounded here: levels of nesting, values, and the text that aliases
 //! repeat, so that no document costs more than its size lets expect.
 
-use crate::path::Segment;
+use crate::flaw::{Flaw, MAX_LEVELS, place, too_deep};
+use crate::found::MAX_FINDINGS;
+use crate::path::{self, Segment};
 use crate::scalar;
 use crate::source::{Place, Source};
 use crate::tree::{Entry, Node, Tree};
-use granit_parser::{
-    ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle, Tag, options,
-};
+use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, StructureStyle, Tag, options};
 use labkit_ratelimit_engine::{Code, Finding};
 use std::collections::{HashMap, HashSet};
 
-/// Levels of maps and lists.
-const MAX_LEVELS: usize = 64;
 /// Values, those that aliases repeat included.
 const MAX_VALUES: usize = 1_000_000;
+/// Characters of a key: paths repeat it.
+const MAX_KEY: usize = 256;
 /// Bytes of text that aliases repeat.
 const MAX_REPEATED: usize = 32 * 1024 * 1024;
 
@@ -31,7 +31,8 @@ pub(crate) struct Parsed {
 /// A key that stands twice, or asks for a merge.
 pub(crate) struct BadKey {
     pub(crate) code: Code,
-    pub(crate) path: Vec<Segment>,
+    /// Below the document's root.
+    pub(crate) path: String,
     pub(crate) at: Place,
     pub(crate) message: String,
 }
@@ -40,58 +41,6 @@ pub(crate) struct BadKey {
 pub(crate) fn parse(source: &Source) -> Result<Parsed, Finding> {
     let text = source.text()?;
     parse_text(text).map_err(|flaw| Finding::new(Code::YamlSyntax, "", flaw.message).at(source.location(flaw.at)))
-}
-
-/// Where the syntax ends, and why.
-struct Flaw {
-    at: Place,
-    message: String,
-}
-
-impl Flaw {
-    fn new(at: Place, message: impl Into<String>) -> Self {
-        Self { at, message: message.into() }
-    }
-}
-
-impl From<ScanError> for Flaw {
-    fn from(error: ScanError) -> Self {
-        Self::new(place(*error.marker()), explain(&error))
-    }
-}
-
-/// What the parser says, in the words of someone who wrote the file.
-fn explain(error: &ScanError) -> String {
-    match error.kind() {
-        ErrorKind::TabNotAllowed
-        | ErrorKind::TabInBlockIndentation
-        | ErrorKind::TabInIndentation
-        | ErrorKind::TabAtBlockScalarStart => "a tab stands where YAML indents: use spaces".into(),
-        ErrorKind::UnclosedQuotedScalar => "a quote is opened here and never closed".into(),
-        ErrorKind::UnclosedFlowCollection { open } => format!("`{open}` is opened here and never closed"),
-        ErrorKind::UnknownAnchor => {
-            "an alias (`*name`) without its anchor (`&name`); put a text that begins with `*` in quotes".into()
-        }
-        ErrorKind::RecursionLimitExceeded => too_deep(),
-        ErrorKind::UnexpectedCharacter { character } => {
-            format!("no value begins with {character:?}; put it in quotes")
-        }
-        ErrorKind::MappingValueNotAllowed => {
-            "a `: ` stands where no key can be: indent the line as its neighbours, or put the value in quotes".into()
-        }
-        ErrorKind::ExpectedBlockSequenceEntry => {
-            "a `-` was expected: indent the line as the other fields of its rule".into()
-        }
-        _ => error.info(),
-    }
-}
-
-fn too_deep() -> String {
-    format!("maps and lists nest more than {MAX_LEVELS} levels deep")
-}
-
-fn place(mark: Marker) -> Place {
-    Place::new(mark.line(), mark.col() + 1)
 }
 
 fn parse_text(text: &str) -> Result<Parsed, Flaw> {
@@ -106,6 +55,7 @@ fn parse_text(text: &str) -> Result<Parsed, Flaw> {
         copied: 0,
         texts: 0,
         repeated: 0,
+        bad_paths: 0,
     };
     let mut root = None;
     while let Some(next) = reader.parser.next_event() {
@@ -142,6 +92,8 @@ struct Reader<'t> {
     copied: usize,
     texts: usize,
     repeated: usize,
+    // Bytes of the paths of bad keys.
+    bad_paths: usize,
 }
 
 impl<'t> Reader<'t> {
@@ -271,11 +223,23 @@ impl<'t> Reader<'t> {
     }
 
     fn bad_key(&mut self, code: Code, at: Place, message: String) {
-        self.bad_keys.push(BadKey { code, path: self.path.clone(), at, message });
+        if self.bad_keys.len() < MAX_FINDINGS && self.bad_paths < MAX_REPEATED {
+            let path = path::written(&self.path);
+            self.bad_paths += path.len();
+            self.bad_keys.push(BadKey { code, path, at, message });
+        }
     }
 
     /// The text of a key, and whether it asks for a merge.
     fn key(&mut self, event: Event<'t>, at: Place) -> Result<(String, bool), Flaw> {
+        let (key, merges) = self.any_key(event, at)?;
+        if key.len() > MAX_KEY && key.chars().nth(MAX_KEY).is_some() {
+            return Err(Flaw::new(at, format!("a key is longer than {MAX_KEY} characters")));
+        }
+        Ok((key, merges))
+    }
+
+    fn any_key(&mut self, event: Event<'t>, at: Place) -> Result<(String, bool), Flaw> {
         match event {
             Event::Scalar(text, _, anchor, _) => {
                 self.values += 1;
@@ -337,4 +301,59 @@ fn collection_tag(tag: Option<&Tag>, kind: &str, at: Place) -> Result<(), Flaw> 
 
 fn unknown_tag(tag: &Tag, at: Place) -> Flaw {
     Flaw::new(at, format!("the tag `{}` means nothing here: write the value without it", tag.original()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::{Index, follow};
+
+    /// Where the value at a path stands.
+    fn at(text: &str, path: &str) -> (u32, u32) {
+        let Ok(parsed) = parse(&Source::new("f", text)) else { panic!("good YAML: {text:?}") };
+        let place = follow(&parsed.root, path, &mut Index::default()).node.place;
+        (place.line, place.column)
+    }
+
+    #[test]
+    fn a_block_list_stands_at_its_first_dash() {
+        for (text, path, line, column) in [
+            ("- x\n", "", 1, 1),
+            ("a:\n- x\n", "a", 2, 1),
+            ("a:\n    - x\n", "a", 2, 5),
+            ("a:\n  -\n    b: 1\n", "a", 2, 3),
+            ("a:\n  -   b: 1\n", "a", 2, 3),
+            ("a:\n  - - x\n    - y\n", "a", 2, 3),
+            ("a:\n  - - x\n    - y\n", "a[0]", 2, 5),
+            ("ф:\n  - x\n", "ф", 2, 3),
+            ("\"ф\": [x]\n", "ф", 1, 6),
+            ("a:\r\n  - x\r\n", "a", 2, 3),
+            ("a:\r  - x\r", "a", 2, 3),
+            ("\u{feff}- x\n", "", 1, 1),
+            ("a: &n\n  - x\n", "a", 2, 3),
+            ("a: !!seq\n  - x\n", "a", 2, 3),
+            ("a: # words - of -\n  - x\n", "a", 2, 3),
+        ] {
+            assert_eq!(at(text, path), (line, column), "{text:?} at `{path}`");
+        }
+    }
+
+    #[test]
+    fn what_is_repeated_stands_where_it_is_repeated() {
+        let text = "a: &x {b: 1}\nc: *x\n";
+        assert_eq!((at(text, "c"), at(text, "c.b")), ((2, 4), (1, 11)));
+    }
+
+    #[test]
+    fn keys_that_stand_twice_or_merge_are_not_in_the_tree() {
+        let Ok(parsed) = parse(&Source::new("f", "a: {b: 1, b: 2, <<: {c: 3}, \"<<\": 4}\n")) else {
+            panic!("good YAML")
+        };
+        let bad: Vec<_> = parsed.bad_keys.iter().map(|bad| (bad.code, bad.path.as_str(), bad.at.column)).collect();
+        let merges = |column| (Code::MergeKey, "a.<<", column);
+        assert_eq!(bad, [(Code::DuplicateKey, "a.b", 11), merges(17), merges(29)]);
+        let Some([entry]) = parsed.root.as_map() else { panic!("one key") };
+        let Some([first]) = entry.value.as_map() else { panic!("one key: {entry:?}") };
+        assert_eq!(first.value.tree, Tree::Int(1), "the first one counts");
+    }
 }

@@ -194,9 +194,21 @@ impl fmt::Display for Finding {
             write!(f, "{location}: ")?;
         }
         if !self.path.is_empty() {
-            write!(f, "{}: ", self.path)?;
+            write!(f, "{}: ", OneLine(&self.path))?;
         }
-        write!(f, "{} [{}]. {}", self.message, self.code, self.mend())
+        write!(f, "{} [{}]. {}", OneLine(&self.message), self.code, self.mend())
+    }
+}
+
+/// A text whose control characters are escaped: keys of a document may hold any.
+struct OneLine<'t>(&'t str);
+
+impl fmt::Display for OneLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars() {
+            if c.is_control() { write!(f, "{}", c.escape_default())? } else { write!(f, "{c}")? }
+        }
+        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@ use crate::loading::{Chain, LoadError, Origin, Own};
 use crate::log::{self, LogEvent, Logger, TracingLogger};
 use crate::store::{Connection, RedisOptions, Store};
 use labkit_ratelimit_documents::{Catalog, Contract, Documents, Files};
-use labkit_ratelimit_engine::{Evaluation, Findings, RuleSpec, Rules};
+use labkit_ratelimit_engine::{Code, Evaluation, Finding, Findings, RuleSpec, Rules};
 use labkit_ratelimit_store::MemoryStore;
 use std::fmt;
 use std::sync::{Arc, Once};
@@ -181,24 +181,24 @@ impl Builder {
         self
     }
 
-    /// Offers properties to documents, beside those that the rules added here mention. Only where there is no
-    /// `available_limiters` document, which says it itself.
+    /// Offers properties to documents, beside those that the rules added here mention. A mistake beside an
+    /// `available_limiters` document or a catalog, which say it themselves.
     #[must_use]
     pub fn properties<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.properties.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Allows documents skip rules of these names. Only where there is no `available_limiters` document.
+    /// Allows documents skip rules of these names. A mistake beside an `available_limiters` document or a catalog.
     #[must_use]
     pub fn allowed_skip_rules<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.allowed_skip_rules.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Whether bad `rate_limits` documents are an error of [`Builder::build`]. By default they are not: they are
-    /// logged, and the defaults stand alone, as the rules in force do where a later load fails. A bad
-    /// `available_limiters` document is an error always.
+    /// Whether bad documents are an error of [`Builder::build`]. By default they are logged, and the defaults stand
+    /// alone, as the rules in force do where a later load fails: those of the contract, or those in code where the
+    /// contract is bad. Where there are none, it is an error all the same.
     #[must_use]
     pub const fn strict_documents(mut self, is_strict: bool) -> Self {
         self.is_strict = is_strict;
@@ -211,11 +211,15 @@ impl Builder {
     /// Every mistake in the name, in all rules and in the documents, each with its code, path and mend.
     pub fn build(self) -> Result<Limiter, BuildError> {
         // Mistakes in code have the paths of code, whatever documents add.
-        let of_code = Rules::build(&self.name, &self.rules, self.evaluation);
+        let idle = self.idle_options();
+        let of_code = match Rules::build(&self.name, &self.rules, self.evaluation) {
+            Ok(rules) => idle.or(rules),
+            Err(findings) => Err(findings.into_iter().chain(idle).collect()),
+        };
         let contract = Contract::of_rules(self.rules)
             .with_properties(self.properties)
             .with_allowed_skip_rules(self.allowed_skip_rules);
-        let own = Own { contract, evaluation: self.evaluation };
+        let own = Own::new(contract, self.evaluation);
         let logger = &*self.logger;
         let loaded = self.origin.map(|origin| own.first(&self.name, &origin, self.is_strict, logger));
         let rules = match (of_code, loaded) {
@@ -242,6 +246,25 @@ impl Builder {
             }
             Err((findings, unreadable)) => Err(BuildError { limiter: self.name, findings, unreadable }),
         }
+    }
+}
+
+impl Builder {
+    /// Options that would do nothing: a contract says itself what it offers and allows.
+    fn idle_options(&self) -> Findings {
+        let has_contract = match &self.origin {
+            None => false,
+            Some(Origin::Documents(documents)) => documents.has_available_limiters(),
+            Some(Origin::Files(files)) => files.has_available_limiters(),
+            Some(Origin::Catalog(_)) => true,
+        };
+        let options = [("properties", &self.properties), ("allowed_skip_rules", &self.allowed_skip_rules)];
+        let idle = options.into_iter().filter(|(_, names)| has_contract && !names.is_empty());
+        idle.map(|(option, _)| {
+            let message = format!("the documents have a contract, which says itself what is in `{option}`");
+            Finding::new(Code::OptionInvalid, option, message)
+        })
+        .collect()
     }
 }
 

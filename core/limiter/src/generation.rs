@@ -175,8 +175,9 @@ impl Generations {
 
 impl Drop for Generations {
     fn drop(&mut self) {
-        // Decisions outlive it. No thread needs to keep what they hold.
+        // Decisions outlive it. No thread needs to keep what they hold, and this one keeps nothing.
         self.current.load().retire();
+        drop(Held::kept(self.limiter));
     }
 }
 

@@ -5,7 +5,8 @@
 //! drops the decision keeps it in turn. Only a thread's first call of a generation, and a call made while the
 //! reference is away, asks for another.
 //!
-//! A thread that is idle keeps one generation a limiter alive, until its next call of that limiter or its end.
+//! A thread that is idle keeps one generation a limiter alive, until its next call of that limiter or its end. Of a
+//! limiter that is dropped, other threads keep it until they call one that has its place, or end.
 
 use crate::generation::Generation;
 use std::cell::Cell;

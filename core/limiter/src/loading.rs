@@ -4,6 +4,7 @@ use crate::limiter::Limiter;
 use crate::log::{self, LogEvent, Logger};
 use labkit_ratelimit_documents::{Catalog, Contract, Documents, Files};
 use labkit_ratelimit_engine::{Code, Evaluation, Finding, Findings, RuleSpec, Severity};
+use parking_lot::Mutex;
 use std::fmt;
 
 /// The most findings that one line of the log tells.
@@ -59,9 +60,12 @@ impl Origin {
 #[derive(Debug)]
 pub(crate) struct Own {
     /// Its rules in code, and what files may speak of beside them.
-    pub(crate) contract: Contract,
+    contract: Contract,
     /// Where the documents say nothing of it.
-    pub(crate) evaluation: Evaluation,
+    evaluation: Evaluation,
+    // The contract of the documents in force, for later ones that bring none. Held while documents are loaded: of two
+    // loads at once the one that began later ends later.
+    in_force: Mutex<Option<Contract>>,
 }
 
 /// The rules in force: all tiers, in chain order.
@@ -71,8 +75,12 @@ pub(crate) struct Chain {
 }
 
 impl Own {
-    /// The chain of the first load. Bad files of operators are no reason to have no limiter: unless it is `strict`,
-    /// they are logged, and the defaults stand alone.
+    pub(crate) const fn new(contract: Contract, evaluation: Evaluation) -> Self {
+        Self { contract, evaluation, in_force: Mutex::new(None) }
+    }
+
+    /// The chain of the first load. Bad documents are no reason to have no limiter: unless it is `strict`, they are
+    /// logged, and the defaults stand alone, those of the contract or those in code.
     pub(crate) fn first(
         &self,
         limiter: &str,
@@ -80,36 +88,48 @@ impl Own {
         is_strict: bool,
         logger: &dyn Logger,
     ) -> Result<Chain, LoadError> {
-        let error = match self.chain(limiter, origin) {
+        let mut in_force = self.in_force.lock();
+        let error = match self.chain(limiter, origin, &mut in_force) {
             Err(error) if !is_strict => error,
             settled => return settled,
         };
-        match origin.without_rate_limits().map(|origin| self.chain(limiter, &origin)) {
-            Some(Ok(defaults)) => {
-                warn(limiter, &error, logger);
-                Ok(defaults)
-            }
-            _ => Err(error),
-        }
+        let Some(contract_alone) = origin.without_rate_limits() else { return Err(error) };
+        let defaults = match self.chain(limiter, &contract_alone, &mut in_force) {
+            Ok(defaults) => defaults,
+            Err(_) if self.contract.default_rules().is_empty() => return Err(error),
+            Err(_) => Chain { rules: self.contract.default_rules().to_vec(), evaluation: self.evaluation },
+        };
+        warn(limiter, &error, logger);
+        Ok(defaults)
     }
 
-    pub(crate) fn chain(&self, limiter: &str, origin: &Origin) -> Result<Chain, LoadError> {
+    fn chain(&self, limiter: &str, origin: &Origin, in_force: &mut Option<Contract>) -> Result<Chain, LoadError> {
         match origin {
-            Origin::Documents(documents) => Ok(self.of_documents(limiter, documents)?),
+            Origin::Documents(documents) => Ok(self.of_documents(limiter, documents, in_force)?),
             Origin::Files(files) => {
                 let documents = files.open().map_err(|error| LoadError::Unreadable(error.to_string()))?;
-                Ok(self.of_documents(limiter, &documents)?)
+                Ok(self.of_documents(limiter, &documents, in_force)?)
             }
-            Origin::Catalog(catalog) => Ok(self.of_catalog(limiter, catalog)?),
+            Origin::Catalog(catalog) => Ok(self.of_catalog(limiter, catalog, in_force)?),
         }
     }
 
-    fn of_documents(&self, limiter: &str, documents: &Documents) -> Result<Chain, Findings> {
-        let catalog = documents.clone().contract(limiter, self.contract.clone()).read()?;
-        self.of_catalog(limiter, &catalog)
+    fn of_documents(
+        &self,
+        limiter: &str,
+        documents: &Documents,
+        in_force: &mut Option<Contract>,
+    ) -> Result<Chain, Findings> {
+        let contract = match (documents.contract_of(limiter), &*in_force) {
+            (Some(given), _) => given.clone().beside(&self.contract),
+            (None, Some(last)) if !documents.has_available_limiters() => last.clone(),
+            (None, _) => self.contract.clone(),
+        };
+        let catalog = documents.clone().contract(limiter, contract).read()?;
+        self.of_catalog(limiter, &catalog, in_force)
     }
 
-    fn of_catalog(&self, limiter: &str, catalog: &Catalog) -> Result<Chain, Findings> {
+    fn of_catalog(&self, limiter: &str, catalog: &Catalog, in_force: &mut Option<Contract>) -> Result<Chain, Findings> {
         let document = catalog.limiter(limiter).filter(|document| document.contract().is_some());
         let Some(document) = document else {
             let message = format!("the documents know no limiter `{limiter}`");
@@ -117,6 +137,7 @@ impl Own {
             return Err([finding].into_iter().collect());
         };
         let rules = document.rules_over(self.contract.default_rules());
+        *in_force = document.contract().cloned();
         Ok(Chain { rules, evaluation: document.evaluation().unwrap_or(self.evaluation) })
     }
 }
@@ -124,7 +145,9 @@ impl Own {
 impl Limiter {
     /// Loads documents in place of those in force. Calls under way end by the rules that they began with; counters
     /// go on by the names of their rules. Documents with a mistake change nothing: the rules in force stay, and one
-    /// line is logged.
+    /// line is logged. Of several loads at once, the one that began last stands.
+    ///
+    /// Without an `available_limiters` document the contract in force stays.
     ///
     /// # Errors
     /// Every mistake in the documents, with its place.
@@ -150,10 +173,14 @@ impl Limiter {
     }
 
     fn load(&self, origin: &Origin) -> Result<(), LoadError> {
-        let loaded = self.own.chain(self.name(), origin).and_then(|Chain { rules, evaluation }| {
+        let mut in_force = self.own.in_force.lock();
+        let mut contract = in_force.clone();
+        let loaded = self.own.chain(self.name(), origin, &mut contract).and_then(|Chain { rules, evaluation }| {
             self.replace_rules(&rules, evaluation)?;
+            *in_force = contract;
             Ok(())
         });
+        drop(in_force);
         if let Err(error) = &loaded {
             warn(self.name(), error, &*self.logger);
         }
@@ -178,7 +205,7 @@ fn warn(limiter: &str, error: &LoadError, logger: &dyn Logger) {
     log::warn(logger, &event);
 }
 
-/// The mistakes on one line, whatever characters stand in the documents' keys.
+/// The mistakes on one line.
 fn one_line(findings: &Findings) -> String {
     let errors = || findings.iter().filter(|finding| finding.severity == Severity::Error);
     let mut lines: Vec<String> = errors().take(MAX_LOGGED).map(ToString::to_string).collect();
@@ -186,6 +213,5 @@ fn one_line(findings: &Findings) -> String {
     if more > 0 {
         lines.push(format!("and {more} more"));
     }
-    let text = lines.join("; ");
-    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+    lines.join("; ")
 }

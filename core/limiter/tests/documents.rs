@@ -2,11 +2,13 @@
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use labkit_ratelimit::{
-    BuildError, CallOptions, Catalog, Code, Contract, Documents, Files, Limiter, LoadError, LogEvent, LogRecorder,
-    MemoryStore, RuleSpec, Source, Value,
+    BuildError, CallOptions, Catalog, Code, Contract, Documents, Evaluation, Files, Limiter, LoadError, LogEvent,
+    LogRecorder, MemoryStore, RuleSpec, Source, Value,
 };
 use std::fs;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 const CONTRACT: &str = "
 available_limiters:
@@ -169,7 +171,21 @@ fn a_bad_file_at_the_start_is_an_error_where_that_is_asked_for() {
 }
 
 #[test]
-fn a_contract_is_never_passed_over() {
+fn a_bad_contract_at_the_start_leaves_the_rules_in_code() {
+    let world = World::new();
+    let bad = || Documents::new().available_limiters(Source::new("available_limiters.yaml", "sign_in: {}"));
+    let code = || world.builder("sign_in").rule(RuleSpec::limit("from_code", 3, 60));
+    let limiter = code().documents(bad()).build().expect("there are rules in code");
+    assert_eq!(names(&limiter), ["from_code"]);
+    assert!(world.line().error_message.is_some_and(|text| text.contains("[description_missing]")));
+    let error = code().documents(bad()).strict_documents(true).build().expect_err("strict");
+    assert_eq!(codes(&error), [(Code::DescriptionMissing, "available_limiters.sign_in.description")]);
+    limiter.reload(&documents(OPERATORS)).expect("valid");
+    assert_eq!(names(&limiter), ["office", "per_user", "per_ip"]);
+}
+
+#[test]
+fn without_any_defaults_a_bad_contract_is_an_error() {
     let world = World::new();
     let bad = Source::new("available_limiters.yaml", CONTRACT.replace("limit: 2", "limit: 0"));
     let error = world.builder("sign_in").documents(Documents::new().available_limiters(bad)).build().expect_err("bad");
@@ -185,6 +201,77 @@ fn mistakes_in_code_and_in_documents_are_told_together() {
     let error = builder.documents(documents(BAD)).build().expect_err("bad");
     let paths: Vec<&str> = error.findings().iter().map(|finding| finding.path.as_str()).collect();
     assert_eq!(paths, ["rules[0].limit", "rate_limits.sign_in[0].characteristics[0]", "rate_limits.sign_in[0].limit"]);
+}
+
+#[test]
+fn options_that_would_do_nothing_are_mistakes() {
+    let world = World::new();
+    let error = world.builder("sign_in").properties(["pod"]).documents(documents(OPERATORS)).build().expect_err("idle");
+    assert_eq!(codes(&error), [(Code::OptionInvalid, "properties")]);
+    let catalog = documents(OPERATORS).read().expect("valid");
+    let builder = world.builder("sign_in").allowed_skip_rules(["pod"]).catalog(catalog);
+    assert_eq!(codes(&builder.build().expect_err("idle")), [(Code::OptionInvalid, "allowed_skip_rules")]);
+}
+
+#[test]
+fn a_contract_that_came_with_the_documents_counts_beside_the_builder_s() {
+    let world = World::new();
+    let given = Contract::of_rules([RuleSpec::limit("given", 1, 60)]).with_properties(["user"]);
+    let given = Documents::new().contract("sign_in", given.with_allowed_skip_rules(["office"]));
+    let documents = given.rate_limits(operators(OPERATORS));
+    let builder = || world.builder("sign_in").strict_documents(true).documents(documents.clone());
+    let limiter = builder().properties(["ip"]).build().expect("ip and user are offered");
+    assert_eq!(names(&limiter), ["office", "per_user", "given"]);
+    let rule = RuleSpec::limit("of_builder", 1, 60).characteristics(["ip"]);
+    assert_eq!(names(&builder().rule(rule).build().expect("valid")), ["office", "per_user", "of_builder"]);
+}
+
+#[test]
+fn code_says_how_to_evaluate_where_there_is_no_contract() {
+    let world = World::new();
+    let builder = world.builder("search").rule(RuleSpec::limit("a", 1, 60)).evaluation(Evaluation::All);
+    let files = Documents::new().rate_limits(operators("search: [{name: b, action: log, limit: 1, period_s: 60}]"));
+    let limiter = builder.documents(files.clone()).build().expect("valid");
+    assert_eq!(limiter.rules().evaluation(), Evaluation::All);
+    limiter.reload(&files).expect("valid");
+    assert_eq!(limiter.rules().evaluation(), Evaluation::All);
+}
+
+#[test]
+fn without_a_contract_of_its_own_a_later_load_keeps_the_one_in_force() {
+    let world = World::new();
+    let limiter = world.builder("sign_in").documents(documents(OPERATORS)).build().expect("valid");
+    limiter.reload(&Documents::new()).expect("valid");
+    assert_eq!(names(&limiter), ["per_ip"], "the defaults do not vanish");
+    limiter.reload(&Documents::new().rate_limits(operators(OPERATORS))).expect("valid");
+    assert_eq!(names(&limiter), ["office", "per_user", "per_ip"]);
+    limiter.reload(&Documents::new().rate_limits(operators(BAD))).expect_err("it is checked against that contract");
+}
+
+#[test]
+fn of_two_loads_at_once_the_later_stands() {
+    let world = World::new();
+    let folder = std::env::temp_dir().join(format!("labkit-ratelimit-loads-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join("rate_limits.yaml");
+    let rule = |i| format!("  - {{name: old_{i}, action: log, limit: 1, period_s: 60}}");
+    let large = (0..3_000).map(rule).collect::<Vec<_>>().join("\n");
+    let files = Files::new().rate_limits(&path);
+    let limiter = world.builder("sign_in").build().expect("no rules");
+    for _ in 0..5 {
+        fs::write(&path, format!("sign_in:\n{large}")).expect("written");
+        thread::scope(|scope| {
+            scope.spawn(|| limiter.reload_files(&files).expect("valid"));
+            // It is reading, or has read, or has not begun: the second load is the later one, or reads the same.
+            thread::sleep(Duration::from_millis(5));
+            fs::write(folder.join("new"), "sign_in: [{name: new, action: log, limit: 1, period_s: 60}]")
+                .expect("written");
+            fs::rename(folder.join("new"), &path).expect("renamed");
+            limiter.reload_files(&files).expect("valid");
+        });
+        assert_eq!(names(&limiter), ["new"]);
+    }
+    fs::remove_dir_all(&folder).expect("removed");
 }
 
 #[test]

@@ -338,3 +338,22 @@ fn time_goes_on_for_counts_that_were_taken_over() {
     clock.advance(Duration::from_secs(1));
     assert_eq!(count(&limiter.check(&USER)), Some(1.0));
 }
+
+#[test]
+fn every_limiter_of_many_decides_by_its_own_rules() {
+    // Threads keep what they decided with in a few places: more limiters than those meet there.
+    let limiters: Vec<Limiter> = (0..100)
+        .map(|i| {
+            let rule = RuleSpec::limit(format!("rule_{i}"), 1_000, 60);
+            Limiter::builder(format!("limiter_{i}")).rule(rule).build().expect("good rules")
+        })
+        .collect();
+    let nobody: [(&str, Value<'_>); 0] = [];
+    for round in 1..=3 {
+        for (i, limiter) in limiters.iter().enumerate() {
+            let decision = limiter.check(&nobody);
+            assert_eq!(decision.rule().map(|rule| rule.name().to_owned()), Some(format!("rule_{i}")));
+            assert_eq!(total(limiter, "checks_total"), round);
+        }
+    }
+}

@@ -1,11 +1,12 @@
 //! `available_limiters`: the contract that ships with an application.
 
-use super::{AVAILABLE_LIMITERS, Drafts, check_limiter_name, judge_rules, messages, named, wrong};
+use super::{AVAILABLE_LIMITERS, Drafts, check_limiter_name, judge_rules, messages, named, read_list, wrong};
+use crate::found::Found;
 use crate::message::{AvailableLimiters, Evaluation as EvaluationMessage, LimiterSpec, Rule};
-use crate::reading::MAX_FINDINGS;
-use crate::rule::{self, Dialect, NoHostValues, RuleDraft, read_rule_node};
+use crate::rule::{self, RuleDraft};
 use crate::tree::{Entry, Node, Quoted};
-use labkit_ratelimit_engine::{Code, Evaluation, Finding, Findings, names};
+use labkit_ratelimit_engine::{Code, Evaluation, Finding, names};
+use std::collections::HashSet;
 
 /// A limiter of `available_limiters`.
 #[derive(Debug, Default)]
@@ -16,6 +17,8 @@ pub(crate) struct LimiterDraft {
     pub(crate) allowed_skip_rules: Vec<String>,
     pub(crate) evaluation: Option<Evaluation>,
     pub(crate) rules: Vec<RuleDraft>,
+    /// Paths of what is no text where one was asked for.
+    mistyped: HashSet<String>,
 }
 
 /// `available_limiters`.
@@ -26,7 +29,7 @@ const LIMITER_FIELDS: [&str; 5] =
     ["description", "available_properties", "default_rules", "allowed_skip_rules", "evaluation"];
 
 impl LimiterDraft {
-    fn read(path: &str, node: &Node, findings: &mut Findings) -> Self {
+    fn read(path: &str, node: &Node, findings: &mut Found) -> Self {
         let mut draft = Self::default();
         let Some(entries) = node.as_map() else {
             findings.push(wrong(path, "a limiter is a map of its fields", node));
@@ -34,9 +37,8 @@ impl LimiterDraft {
             draft.description = Some("?".into());
             return draft;
         };
-        let mut found = Vec::new();
         let fields = rule::fields(entries, &LIMITER_FIELDS, |code, key, message| {
-            found.push(Finding::new(code, format!("{path}.{key}"), message));
+            findings.push(Finding::new(code, format!("{path}.{key}"), message));
         });
         for (field, value) in fields {
             let at = format!("{path}.{field}");
@@ -44,28 +46,44 @@ impl LimiterDraft {
                 "description" => {
                     let text = value.as_text();
                     if text.is_none() {
-                        found.push(wrong(&at, "description takes a string", value));
+                        findings.push(wrong(&at, "description takes a string", value));
                     }
                     // One that is no string is not missing too.
                     draft.description = Some(text.unwrap_or("?").to_owned());
                 }
-                "available_properties" => draft.properties = texts(&at, field, value, &mut found),
-                "allowed_skip_rules" => draft.allowed_skip_rules = texts(&at, field, value, &mut found),
+                "available_properties" => draft.properties = draft.texts(&at, field, value, findings),
+                "allowed_skip_rules" => draft.allowed_skip_rules = draft.texts(&at, field, value, findings),
                 "default_rules" => match value.as_list() {
-                    Some(rules) => {
-                        let read = |rule| read_rule_node(rule, Dialect::Document, &mut NoHostValues);
-                        draft.rules = rules.iter().map(read).collect();
-                    }
-                    None => found.push(wrong(&at, "default_rules takes a list", value)),
+                    Some(rules) => draft.rules = read_list(rules, findings),
+                    None => findings.push(wrong(&at, "default_rules takes a list", value)),
                 },
-                _ => draft.evaluation = evaluation(&at, value, &mut found),
+                _ => draft.evaluation = evaluation(&at, value, findings),
             }
         }
-        findings.extend(found);
         draft
     }
 
-    fn of(name: &str, spec: &LimiterSpec, findings: &mut Findings) -> Self {
+    fn texts(&mut self, path: &str, field: &str, value: &Node, findings: &mut Found) -> Vec<String> {
+        let Some(entries) = value.as_list() else {
+            findings.push(wrong(path, &format!("{field} takes a list"), value));
+            return Vec::new();
+        };
+        let text = |(i, entry): (usize, &Node)| {
+            // An empty text holds the place of what is none.
+            entry.as_text().map_or_else(
+                || {
+                    let at = format!("{path}[{i}]");
+                    findings.push(wrong(&at, &format!("{field} holds strings"), entry));
+                    self.mistyped.insert(at);
+                    String::new()
+                },
+                str::to_owned,
+            )
+        };
+        entries.iter().enumerate().map(text).collect()
+    }
+
+    fn of(name: &str, spec: &LimiterSpec, findings: &mut Found) -> Self {
         let evaluation = match EvaluationMessage::try_from(spec.evaluation) {
             Ok(EvaluationMessage::FirstBlock) => Some(Evaluation::FirstBlock),
             Ok(EvaluationMessage::All) => Some(Evaluation::All),
@@ -84,6 +102,7 @@ impl LimiterDraft {
             allowed_skip_rules: spec.allowed_skip_rules.clone(),
             evaluation,
             rules: spec.default_rules.iter().map(|rule| RuleDraft::from(&Rule::from(rule.clone()))).collect(),
+            mistyped: HashSet::new(),
         }
     }
 
@@ -102,7 +121,7 @@ impl LimiterDraft {
         })
     }
 
-    fn judge(&self, findings: &mut Findings) {
+    fn judge(&self, findings: &mut Found) {
         let path = format!("{AVAILABLE_LIMITERS}.{}", self.name);
         check_limiter_name(AVAILABLE_LIMITERS, &self.name, findings);
         if self.description.as_deref().unwrap_or_default().is_empty() {
@@ -116,12 +135,12 @@ impl LimiterDraft {
         for (field, entries, code, what) in lists {
             let is_name = if what == "rule" { names::is_rule_name } else { names::is_property_name };
             for (i, name) in entries.iter().enumerate().filter(|(_, name)| !is_name(name)) {
-                if findings.len() > MAX_FINDINGS {
+                if findings.is_full() {
                     break;
                 }
                 let at = format!("{path}.{field}[{i}]");
                 // What is no text was reported when it was read.
-                if !findings.iter().any(|finding| finding.path == at) {
+                if !self.mistyped.contains(&at) {
                     findings.push(Finding::new(code, at, format!("{} is no name of a {what}", Quoted(name))));
                 }
             }
@@ -130,27 +149,9 @@ impl LimiterDraft {
     }
 }
 
-fn texts(path: &str, field: &str, value: &Node, found: &mut Vec<Finding>) -> Vec<String> {
-    let Some(entries) = value.as_list() else {
-        found.push(wrong(path, &format!("{field} takes a list"), value));
-        return Vec::new();
-    };
-    let text = |(i, entry): (usize, &Node)| {
-        // An empty text holds the place of what is none.
-        entry.as_text().map_or_else(
-            || {
-                found.push(wrong(&format!("{path}[{i}]"), &format!("{field} holds strings"), entry));
-                String::new()
-            },
-            str::to_owned,
-        )
-    };
-    entries.iter().enumerate().map(text).collect()
-}
-
-fn evaluation(path: &str, value: &Node, found: &mut Vec<Finding>) -> Option<Evaluation> {
+fn evaluation(path: &str, value: &Node, findings: &mut Found) -> Option<Evaluation> {
     let Some(text) = value.as_text() else {
-        found.push(wrong(path, "evaluation takes a string", value));
+        findings.push(wrong(path, "evaluation takes a string", value));
         return None;
     };
     let plain = rule::plain(text, "EVALUATION_");
@@ -158,7 +159,7 @@ fn evaluation(path: &str, value: &Node, found: &mut Vec<Finding>) -> Option<Eval
     if evaluation.is_none() && plain != rule::UNSPECIFIED {
         let hint = rule::did_you_mean(&plain, Evaluation::ALL.map(Evaluation::as_str));
         let message = format!("{} is no evaluation: there are first_block and all{hint}", Quoted(text));
-        found.push(Finding::new(Code::OptionInvalid, path, message));
+        findings.push(Finding::new(Code::OptionInvalid, path, message));
     }
     evaluation
 }
@@ -167,7 +168,7 @@ impl Drafts for ContractDraft {
     type Message = AvailableLimiters;
     const OUTER: Option<&'static str> = Some(AVAILABLE_LIMITERS);
 
-    fn read(node: &Node, findings: &mut Findings) -> Self {
+    fn read(node: &Node, findings: &mut Found) -> Self {
         let before = findings.len();
         let entries = named(AVAILABLE_LIMITERS, node, "what it is", findings);
         let mut limiters = Vec::with_capacity(entries.len());
@@ -181,7 +182,7 @@ impl Drafts for ContractDraft {
         Self(limiters)
     }
 
-    fn of(message: &AvailableLimiters, findings: &mut Findings) -> Self {
+    fn of(message: &AvailableLimiters, findings: &mut Found) -> Self {
         if message.available_limiters.is_empty() {
             findings.push(none_available());
         }
@@ -194,7 +195,11 @@ impl Drafts for ContractDraft {
         Some(AvailableLimiters { available_limiters: self.0.iter().map(limiter).collect::<Option<_>>()? })
     }
 
-    fn judge(&self, findings: &mut Findings) {
+    fn rules(&self) -> impl Iterator<Item = &RuleDraft> {
+        self.0.iter().flat_map(|limiter| &limiter.rules)
+    }
+
+    fn judge(&self, findings: &mut Found) {
         self.0.iter().for_each(|limiter| limiter.judge(findings));
     }
 }

@@ -8,11 +8,12 @@ pub(crate) use limiters::{ContractDraft, LimiterDraft};
 pub(crate) use rate_limits::{NamedList, PublishDraft, RateLimitsDraft};
 pub(crate) use stored::TiersDraft;
 
+use crate::found::Found;
 use crate::message::{Rule, RuleList};
-use crate::reading::MAX_FINDINGS;
+use crate::pattern;
 use crate::rule::{Dialect, NoHostValues, RuleDraft, read_rule_node};
 use crate::tree::{Entry, Node, Quoted, Tree};
-use labkit_ratelimit_engine::{Code, Finding, Findings, names};
+use labkit_ratelimit_engine::{Code, Finding, names};
 use std::collections::HashMap;
 
 /// The parts of one kind of document.
@@ -23,13 +24,15 @@ pub(crate) trait Drafts: Default {
     const OUTER: Option<&'static str>;
 
     /// Reads what is within the outer key.
-    fn read(node: &Node, findings: &mut Findings) -> Self;
+    fn read(node: &Node, findings: &mut Found) -> Self;
     /// The parts of a message.
-    fn of(message: &Self::Message, findings: &mut Findings) -> Self;
+    fn of(message: &Self::Message, findings: &mut Found) -> Self;
     /// The message, if one can say it.
     fn message(&self) -> Option<Self::Message>;
+    /// Every rule in it.
+    fn rules(&self) -> impl Iterator<Item = &RuleDraft>;
     /// Finds what breaks the schema's rules, and adds what was found in rules when they were read.
-    fn judge(&self, findings: &mut Findings);
+    fn judge(&self, findings: &mut Found);
 }
 
 pub(crate) const RATE_LIMITS: &str = "rate_limits";
@@ -40,7 +43,7 @@ fn wrong(path: &str, what: &str, value: &Node) -> Finding {
 }
 
 /// A map of named things, each under `outer.name`.
-fn named<'n>(outer: &str, node: &'n Node, what: &str, findings: &mut Findings) -> &'n [Entry] {
+fn named<'n>(outer: &str, node: &'n Node, what: &str, findings: &mut Found) -> &'n [Entry] {
     match &node.tree {
         Tree::Map(entries) => entries,
         // A file in which all is commented out.
@@ -52,7 +55,7 @@ fn named<'n>(outer: &str, node: &'n Node, what: &str, findings: &mut Findings) -
     }
 }
 
-fn check_limiter_name(outer: &str, name: &str, findings: &mut Findings) {
+fn check_limiter_name(outer: &str, name: &str, findings: &mut Found) {
     if !names::is_rule_name(name) {
         let message = format!("{} is no name of a limiter", Quoted(name));
         findings.push(Finding::new(Code::NameInvalid, format!("{outer}.{name}"), message));
@@ -60,7 +63,7 @@ fn check_limiter_name(outer: &str, name: &str, findings: &mut Findings) {
 }
 
 /// A list of rules, bare or as `{rules: [...]}`.
-fn read_rules(path: &str, node: &Node, findings: &mut Findings) -> Vec<RuleDraft> {
+fn read_rules(path: &str, node: &Node, findings: &mut Found) -> Vec<RuleDraft> {
     let list = match node.as_map() {
         Some([entry]) if entry.key == "rules" => &entry.value,
         Some(entries) if entries.iter().any(|entry| entry.key == "rules") => {
@@ -77,17 +80,41 @@ fn read_rules(path: &str, node: &Node, findings: &mut Findings) -> Vec<RuleDraft
         findings.push(wrong(path, "a limiter holds a list of rules", list));
         return Vec::new();
     };
-    list.iter().map(|rule| read_rule_node(rule, Dialect::Document, &mut NoHostValues)).collect()
+    read_list(list, findings)
+}
+
+/// The most rules that room is made for before they are read: few of them may be any.
+const MOST_RESERVED: usize = 64;
+
+/// The rules of a list, up to where the document has too many mistakes.
+fn read_list(list: &[Node], findings: &mut Found) -> Vec<RuleDraft> {
+    let mut rules = Vec::new();
+    if !findings.awaits(0) {
+        return rules;
+    }
+    rules.reserve_exact(list.len().min(MOST_RESERVED));
+    for rule in list {
+        let draft = read_rule_node(rule, Dialect::Document, &mut NoHostValues);
+        let room = findings.awaits(draft.findings.len());
+        rules.push(draft);
+        if !room {
+            break;
+        }
+    }
+    rules
 }
 
 /// Builds rules, and adds everything that is wrong with them.
-fn judge_rules(path: &str, rules: &[RuleDraft], findings: &mut Findings) {
+fn judge_rules(path: &str, rules: &[RuleDraft], findings: &mut Found) {
     let mut first: HashMap<&str, usize> = HashMap::new();
     for (i, draft) in rules.iter().enumerate() {
-        if findings.len() > MAX_FINDINGS {
+        if findings.is_full() {
             return;
         }
         let at = format!("{path}[{i}]");
+        if !pattern::within_bounds(&at, &draft.spec, findings) {
+            return;
+        }
         if let Err(found) = draft.build() {
             findings.extend_below(&at, found);
         }

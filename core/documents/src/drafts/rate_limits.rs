@@ -1,10 +1,10 @@
 //! `rate_limits`: a file of operators, and a publish, which has its shape.
 
 use super::{Drafts, RATE_LIMITS, check_limiter_name, judge_rules, messages, named, read_rules, rules_of};
+use crate::found::Found;
 use crate::message::{PublishRulesRequest, RateLimits, RuleList};
 use crate::rule::RuleDraft;
 use crate::tree::{Entry, Node};
-use labkit_ratelimit_engine::Findings;
 use std::collections::BTreeMap;
 
 /// Rules under the name of their limiter.
@@ -37,7 +37,7 @@ impl Drafts for RateLimitsDraft {
     type Message = RateLimits;
     const OUTER: Option<&'static str> = Some(RATE_LIMITS);
 
-    fn read(node: &Node, findings: &mut Findings) -> Self {
+    fn read(node: &Node, findings: &mut Found) -> Self {
         let entries = named(RATE_LIMITS, node, "its rules", findings);
         let list = |entry: &Entry| NamedList {
             limiter: entry.key.clone(),
@@ -46,7 +46,7 @@ impl Drafts for RateLimitsDraft {
         Self(entries.iter().map(list).collect())
     }
 
-    fn of(message: &RateLimits, _: &mut Findings) -> Self {
+    fn of(message: &RateLimits, _: &mut Found) -> Self {
         Self::of_lists(&message.rate_limits)
     }
 
@@ -54,7 +54,11 @@ impl Drafts for RateLimitsDraft {
         Some(RateLimits { rate_limits: self.lists()? })
     }
 
-    fn judge(&self, findings: &mut Findings) {
+    fn rules(&self) -> impl Iterator<Item = &RuleDraft> {
+        self.0.iter().flat_map(|list| &list.rules)
+    }
+
+    fn judge(&self, findings: &mut Found) {
         for NamedList { limiter, rules } in &self.0 {
             check_limiter_name(RATE_LIMITS, limiter, findings);
             judge_rules(&format!("{RATE_LIMITS}.{limiter}"), rules, findings);
@@ -66,11 +70,11 @@ impl Drafts for PublishDraft {
     type Message = PublishRulesRequest;
     const OUTER: Option<&'static str> = Some(RATE_LIMITS);
 
-    fn read(node: &Node, findings: &mut Findings) -> Self {
+    fn read(node: &Node, findings: &mut Found) -> Self {
         Self(RateLimitsDraft::read(node, findings))
     }
 
-    fn of(message: &PublishRulesRequest, _: &mut Findings) -> Self {
+    fn of(message: &PublishRulesRequest, _: &mut Found) -> Self {
         Self(RateLimitsDraft::of_lists(&message.rate_limits))
     }
 
@@ -78,7 +82,11 @@ impl Drafts for PublishDraft {
         Some(PublishRulesRequest { rate_limits: self.0.lists()? })
     }
 
-    fn judge(&self, findings: &mut Findings) {
+    fn rules(&self) -> impl Iterator<Item = &RuleDraft> {
+        self.0.rules()
+    }
+
+    fn judge(&self, findings: &mut Found) {
         self.0.judge(findings);
     }
 }

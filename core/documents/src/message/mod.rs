@@ -1,5 +1,23 @@
 //! The messages of `proto/`: what files, publishes and the rule store hold, in YAML, JSON and protobuf alike.
 //!
+//! ## Beside protobuf's canonical JSON
+//!
+//! Names, values and what is left out are those of canonical JSON; field names are written as in `proto/` and read in
+//! lowerCamelCase too. What differs, differs on purpose, because people write these files:
+//!
+//! | where | ours | canonical JSON | ours reads |
+//! |---|---|---|---|
+//! | the rules of a limiter | a bare list | `{"rules": [...]}` | both |
+//! | values of enums | `limit` | `"ACTION_LIMIT"`, and 1 is read | both names, no numbers |
+//! | a match value | `5`, `{"regex": "x"}`, a list | `{"eq": {"integer": "5"}}`, ... | ours |
+//! | numbers of 64 bits | 5 | `"5"`, and 5 is read | 5 |
+//! | whole numbers | 5 | 5, and `5.0` and `"5"` are read | 5 |
+//! | a field that is null | an error | as if it were not there | an error |
+//! | U+007F to U+009F (but U+0085), U+FFFE, U+FFFF | escapes | also as they are | escapes, as YAML does |
+//! | the outer key of an empty document | written | left out | both |
+//!
+//! `tests/canonical_json.rs` asserts the agreement and each difference.
+//!
 //! A message can say things that break the schema's rules; [`Document::check`] finds them. What it cannot say at
 //! all (a limit of -1, a marker that does not exist) is found when a text is read.
 
@@ -51,7 +69,7 @@ pub trait Document: prost::Message + Default + sealed::Sealed {
 
     /// As JSON, in one line. Fields that are not set are left out.
     fn to_json(&self) -> String {
-        sealed::Sealed::value(self).to_string()
+        escaped(sealed::Sealed::value(self).to_string())
     }
 
     /// As YAML.
@@ -59,6 +77,23 @@ pub trait Document: prost::Message + Default + sealed::Sealed {
         // Whatever JSON can say, YAML can: there is nothing to fail.
         serde_saphyr::to_string(&sealed::Sealed::value(self)).unwrap_or_else(|_| self.to_json())
     }
+}
+
+/// JSON whose every character may stand in YAML too: what YAML's streams must not hold is written as its escape. Such
+/// characters stand in strings alone.
+fn escaped(json: String) -> String {
+    let must = |c: char| matches!(c, '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}');
+    if !json.contains(must) {
+        return json;
+    }
+    json.chars().fold(String::with_capacity(json.len() + 16), |mut text, c| {
+        if must(c) {
+            text.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            text.push(c);
+        }
+        text
+    })
 }
 
 mod sealed {
