@@ -4,7 +4,7 @@ use crate::inputs::Inputs;
 use crate::mistake::Mistake;
 use clap::Args;
 use labkit_ratelimit::{Evaluation, RuleSpec};
-use labkit_ratelimit_documents::{Catalog, Documents, LimiterDocument, Source};
+use labkit_ratelimit_documents::{Catalog, DocumentKind, Documents, LimiterDocument, Source};
 use std::path::PathBuf;
 
 /// Which limiter, of which documents.
@@ -48,21 +48,28 @@ pub(crate) struct Sources {
 impl Sources {
     /// Reads what is in them.
     pub(crate) fn read(self) -> Result<ReadSources, Mistake> {
-        let names = |sources: &[Source]| sources.iter().map(|source| source.name().to_owned()).collect::<Vec<_>>();
-        let (contract_file, rules_files) = (self.contract.as_ref().map(|source| source.name().to_owned()), self.rules);
+        let contract_file = self.contract.as_ref().map(|source| source.name().to_owned());
+        let rules_files: Vec<String> = self.rules.iter().map(|source| source.name().to_owned()).collect();
+        let file = contract_file.iter().chain(&rules_files).cloned().collect::<Vec<_>>().join(", ");
+        let hint = self.mixed_up();
         let mut documents = Documents::new();
         if let Some(contract) = self.contract {
             documents = documents.available_limiters(contract);
         }
-        let file_names = names(&rules_files);
-        for rules in rules_files {
+        for rules in self.rules {
             documents = documents.rate_limits(rules);
         }
-        let file = contract_file.iter().chain(&file_names).cloned().collect::<Vec<_>>().join(", ");
         match documents.read() {
-            Ok(catalog) => Ok(ReadSources { catalog, file, contract_file, rules_files: file_names }),
-            Err(findings) => Err(Mistake::Findings { file, findings }),
+            Ok(catalog) => Ok(ReadSources { catalog, file, contract_file, rules_files }),
+            Err(findings) => Err(Mistake::Findings { file, findings, hint }),
         }
+    }
+
+    /// What stands behind the other one's option.
+    fn mixed_up(&self) -> Option<String> {
+        let is = |kind| move |source: &&Source| source.kind() == kind;
+        let contract = self.rules.iter().find(is(DocumentKind::AvailableLimiters));
+        contract.map(|contract| format!("{} looks like a contract: give it as --available", contract.name()))
     }
 }
 

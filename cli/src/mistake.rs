@@ -3,6 +3,7 @@
 use crate::machine_finding::MachineFinding;
 use crate::output::OutputFormat;
 use crate::printable;
+use crate::words::some;
 use labkit_ratelimit::Findings;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -12,7 +13,12 @@ use std::process::ExitCode;
 pub(crate) enum Mistake {
     /// A document is wrong: exit code 1.
     #[error("{file} cannot be used")]
-    Findings { file: String, findings: Findings },
+    Findings {
+        file: String,
+        findings: Findings,
+        /// What may have been meant.
+        hint: Option<String>,
+    },
     /// The work could not be done, by a mistake of the command or for want of what it needs: exit code 2.
     #[error("{0}")]
     Misuse(String),
@@ -58,17 +64,13 @@ impl Mistake {
                 writeln!(out, "error: {}", printable::line(what))?;
                 below.iter().try_for_each(|line| writeln!(out, "  {}", printable::line(line)))
             }
-            (Self::Findings { file, findings }, OutputFormat::Human) => {
+            (Self::Findings { file, findings, hint }, OutputFormat::Human) => {
                 for finding in findings {
                     writeln!(out, "{}", printable::line(&finding.to_string()))?;
                 }
-                let count = findings.len();
-                writeln!(
-                    out,
-                    "error: {count} finding{} in {}",
-                    if count == 1 { "" } else { "s" },
-                    printable::line(file)
-                )
+                let count = some(u64::try_from(findings.len()).unwrap_or(u64::MAX), "finding");
+                writeln!(out, "error: {count} in {}", printable::line(file))?;
+                hint.iter().try_for_each(|hint| writeln!(out, "hint: {}", printable::line(hint)))
             }
             (Self::Findings { findings, .. }, OutputFormat::Json) => {
                 let findings = MachineFinding::all(findings);

@@ -147,6 +147,11 @@ fn exit_codes() {
     let run = run_in(&documents(), &["explain", "--available", "available_limiters.yaml"], b"");
     assert_misuse(&run, "available_limiters.yaml holds several limiters; choose one with --limiter: exports, web");
     assert_misuse(&explain(&["--rules", "none.yaml"]), "cannot read none.yaml");
+    let run = run_in(&documents(), &["explain", "--rules", "available_limiters.yaml"], b"");
+    let hint = "\nhint: available_limiters.yaml looks like a contract: give it as --available\n";
+    assert!(run.code == 1 && run.stderr.ends_with(hint), "{run:?}");
+    let run = run_in(&documents(), &["explain", "--rules", "available_limiters.yaml", "--format", "json"], b"");
+    assert!(serde_json::from_str::<Json>(&run.stderr).is_ok(), "{run:?}");
     let bad = [WEB.as_slice(), &["--rules", "bad.rate_limits.yaml"]].concat();
     let run = run_in(&documents(), &bad, b"");
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));

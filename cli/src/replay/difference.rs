@@ -6,7 +6,7 @@ use super::report::{Against, Report, RuleReport};
 use super::tally::Totals;
 use crate::printable;
 use crate::table::{Column, Sheet};
-use crate::words::{Moments, change, count, percent};
+use crate::words::{Moments, change, count, percent, some};
 use console::style;
 use std::io::{self, Write};
 
@@ -18,8 +18,7 @@ pub(super) fn write(out: &mut dyn Write, report: &Report, changes: &ChangesRepor
     totals(out, report, against)?;
     let moments = Moments::between(report.from.as_deref(), report.to.as_deref());
     let requests = report.outcome.totals.requests;
-    let part =
-        |n: u64| format!("{} {} ({})", count(n), if n == 1 { "request" } else { "requests" }, percent(n, requests));
+    let part = |n: u64| format!("{} ({})", some(n, "request"), percent(n, requests));
     if changes.action_changed == 0 {
         heading(out, "B allows and refuses as A does")?;
     }

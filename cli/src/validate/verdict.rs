@@ -1,5 +1,6 @@
 //! What is thought of a set of documents.
 
+use crate::words;
 use labkit_ratelimit_documents::{Catalog, LimiterDocument};
 use labkit_ratelimit_engine::{Findings, Severity};
 use std::collections::HashSet;
@@ -73,5 +74,5 @@ impl Verdict {
 }
 
 fn some(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+    words::some(u64::try_from(n).unwrap_or(u64::MAX), what)
 }
