@@ -80,8 +80,8 @@ pub(crate) struct Arguments {
     /// Also draw requests and refusals over time, with --against under both; FILE ends in .svg or .html
     ///
     /// One file that needs no other. The page (.html) holds the tables of what changes, too. A bar is a
-    /// minute, or where the log is long the mean per minute of 5 or 15 minutes, an hour and more, with a line
-    /// for the busiest minute in it: the axis says which.
+    /// minute, or where the log is long the mean per minute of 5 or 15 minutes, an hour and more, and pale
+    /// behind it the busiest minute in it: the axis says which.
     #[arg(long, value_name = "FILE", value_parser = Picture::parse)]
     pub(crate) picture: Option<Picture>,
 

@@ -20,8 +20,6 @@ const BOTTOM: u64 = REFUSED_TOP + REFUSED_HEIGHT;
 const HEIGHT: u64 = BOTTOM + 750;
 /// What is not nought is seen.
 const LOWEST: u64 = 10;
-/// How thick the line of the busiest minute is.
-const LINE: u64 = 20;
 
 /// Vermilion and blue of Okabe and Ito, orange and sky blue on dark: told apart by all, also as greys and by their side.
 const STYLE: &str = "
@@ -35,7 +33,7 @@ const STYLE: &str = "
 .replay .axis{stroke:#57606a}
 .replay .hit{fill:#000;fill-opacity:0}
 .replay .column:hover .hit{fill-opacity:.06}
-.replay .busiest{pointer-events:none}
+.replay .busiest{fill-opacity:.35;pointer-events:none}
 .replay .requests{fill:#8c959f}
 .replay .a{fill:#d55e00}
 .replay .b{fill:#0072b2}
@@ -164,7 +162,7 @@ fn how(buckets: &Buckets) -> String {
     if buckets.minutes == 1 {
         return String::new();
     }
-    format!(": the mean of each {}, and a line for its busiest minute", buckets.unit())
+    format!(": the mean of each {}, and pale behind it its busiest minute", buckets.unit())
 }
 
 fn header(markup: &mut Markup<'_>, report: &Report, names: &Names, title: &str) -> io::Result<()> {
@@ -240,6 +238,19 @@ fn column(
             (refusals, format!("{when}: {} of {requests} refused{}{}", count(n), series.whose, pace(series)))
         };
         let busiest = (series.of)(&bucket.busiest);
+        if buckets.minutes > 1 {
+            let length = row.length(busiest, 1).max(LOWEST);
+            let behind = [
+                ("class", &*format!("{} busiest", series.class)),
+                ("x", &px(x(series.from))),
+                ("y", &px(row.top + row.height - length)),
+                ("width", &px(x(series.to) - x(series.from))),
+                ("height", &px(length)),
+                ("data-busiest", &busiest.to_string()),
+            ];
+            // The area around it says its number.
+            markup.empty("rect", &behind)?;
+        }
         let length = row.length(n, buckets.minutes).max(LOWEST);
         let bar = [
             ("class", series.class),
@@ -250,18 +261,6 @@ fn column(
             ("data-count", &n.to_string()),
         ];
         titled(markup, &bar, &title)?;
-        if buckets.minutes > 1 {
-            let line = [
-                ("class", &*format!("{} busiest", series.class)),
-                ("x", &px(x(series.from))),
-                ("y", &px(row.top + row.height - row.length(busiest, 1).max(LINE))),
-                ("width", &px(x(series.to) - x(series.from))),
-                ("height", &px(LINE)),
-                ("data-busiest", &busiest.to_string()),
-            ];
-            // What lies behind it says its number.
-            markup.empty("rect", &line)?;
-        }
     }
     markup.close("g")
 }
