@@ -30,6 +30,14 @@ pub(crate) enum Mistake {
     Closed,
 }
 
+/// How the message of the last finding ends where no more are listed.
+const CUT: &str = "only so many findings are shown)";
+
+/// Whether there may be more of them than are listed.
+pub(crate) fn are_cut(findings: &Findings) -> bool {
+    findings.iter().any(|finding| finding.message.ends_with(CUT))
+}
+
 impl Mistake {
     /// `name` cannot be read.
     pub(crate) fn unreadable(name: &str, error: &io::Error) -> Self {
@@ -69,7 +77,8 @@ impl Mistake {
                     writeln!(out, "{}", printable::line(&finding.to_string()))?;
                 }
                 let count = some(u64::try_from(findings.len()).unwrap_or(u64::MAX), "finding");
-                writeln!(out, "error: {count} in {}", printable::line(file))?;
+                let least = if are_cut(findings) { "at least " } else { "" };
+                writeln!(out, "error: {least}{count} in {}", printable::line(file))?;
                 hint.iter().try_for_each(|hint| writeln!(out, "hint: {}", printable::line(hint)))
             }
             (Self::Findings { findings, .. }, OutputFormat::Json) => {

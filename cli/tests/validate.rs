@@ -205,6 +205,9 @@ fn that_there_are_more_findings_is_summed_up() {
     assert_eq!(run.code, 1);
     let summary = run.stdout.lines().next_back().expect("a summary");
     assert!(summary.starts_with("at least ") && summary.ends_with(" errors in 1 file"), "{summary}");
+    let run = run_in(&documents(), &["explain", "--rules", "-"], format!("web: [{rules}]").as_bytes());
+    let summary = run.stderr.lines().next_back().expect("a summary");
+    assert!(summary.starts_with("error: at least ") && summary.ends_with(" findings in standard input"), "{summary}");
 }
 
 #[test]

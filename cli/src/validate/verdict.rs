@@ -1,12 +1,10 @@
 //! What is thought of a set of documents.
 
+use crate::mistake;
 use crate::words;
 use labkit_ratelimit_documents::{Catalog, LimiterDocument};
 use labkit_ratelimit_engine::{Findings, Severity};
 use std::collections::HashSet;
-
-/// How the message of the last finding ends where no more are listed.
-const CUT: &str = "only so many findings are shown)";
 
 /// The findings, counted, and whether they are failures.
 #[derive(Debug)]
@@ -33,7 +31,7 @@ impl Verdict {
         };
         let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
         let warnings = findings.len() - errors;
-        let is_cut = findings.iter().any(|finding| finding.message.ends_with(CUT));
+        let is_cut = mistake::are_cut(&findings);
         Self { findings, errors, warnings, is_cut, strict, files, limiters, rules }
     }
 
