@@ -11,7 +11,7 @@ use crate::source::Source;
 use crate::tiers;
 use crate::warnings::{self, Written};
 use labkit_ratelimit_engine::{Findings, RuleSpec, names};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// The documents of a service: its contract, and the operators' rules in their order.
@@ -79,13 +79,20 @@ impl Documents {
         // None: there is a contract, and it cannot be read.
         let contracts = match &available {
             None => Some(self.contracts.clone()),
-            Some(opened) => opened.read.as_ref().map(|read| self.contracts_of(&read.drafts)),
+            // One that names no limiter says nothing of those that there are.
+            Some(opened) => opened
+                .read
+                .as_ref()
+                .filter(|read| !read.drafts.0.is_empty())
+                .map(|read| self.contracts_of(&read.drafts)),
         };
+        let drafts = available.iter().filter_map(|opened| opened.read.as_ref()).flat_map(|read| &read.drafts.0);
+        let unclear: HashSet<String> = drafts.filter(|draft| !draft.is_clear).map(|draft| draft.name.clone()).collect();
         if let (Some(opened), Some(contracts)) = (&mut available, &contracts) {
             opened.check_defaults(contracts);
         }
         for opened in &mut files {
-            opened.check(contracts.as_ref(), self.available.is_some());
+            opened.check(contracts.as_ref(), &unclear, self.available.is_some());
         }
         warn(&mut files, contracts.as_ref());
         let limiters = limiters(&files, contracts);
@@ -143,7 +150,8 @@ impl Opened<'_, ContractDraft> {
         let Some(read) = &self.read else { return };
         for draft in &read.drafts.0 {
             let path = format!("{AVAILABLE_LIMITERS}.{}.default_rules", draft.name);
-            let Some(contract) = contracts.get(&draft.name) else { continue };
+            // Of a contract with mistakes nobody knows what it would offer without them.
+            let Some(contract) = contracts.get(&draft.name).filter(|_| draft.is_clear) else { continue };
             cross::check(&path, &draft.rules, contract, Tier::Default, &mut self.findings);
             let written = written(&path, 0, &draft.rules);
             if self.findings.is_full_of_warnings() {
@@ -157,11 +165,12 @@ impl Opened<'_, ContractDraft> {
 
 impl Opened<'_, RateLimitsDraft> {
     /// Checks the rules against the contracts. Where these are `all`, there is no other limiter.
-    fn check(&mut self, contracts: Option<&BTreeMap<String, Contract>>, all: bool) {
+    fn check(&mut self, contracts: Option<&BTreeMap<String, Contract>>, unclear: &HashSet<String>, all: bool) {
         let (Some(read), Some(contracts)) = (&self.read, contracts) else { return };
         for NamedList { limiter, rules } in &read.drafts.0 {
             let path = format!("{RATE_LIMITS}.{limiter}");
             match contracts.get(limiter) {
+                Some(_) if unclear.contains(limiter) => {}
                 Some(contract) => cross::check(&path, rules, contract, Tier::Higher, &mut self.findings),
                 None if all && names::is_rule_name(limiter) => {
                     let known = contracts.keys().map(String::as_str);
@@ -198,6 +207,8 @@ fn warn(files: &mut [Opened<'_, RateLimitsDraft>], contracts: Option<&BTreeMap<S
         let contract = contracts.and_then(|contracts| contracts.get(limiter));
         let evaluation = contract.and_then(Contract::evaluation).unwrap_or_default();
         found.extend(warnings::unreachable(&chain, evaluation));
+        let defaults = contract.map(Contract::default_rules).unwrap_or_default();
+        found.extend(warnings::cut_off(&chain, defaults, evaluation));
         let defaults: HashMap<&str, &RuleSpec> = contract
             .iter()
             .flat_map(|contract| contract.default_rules())

@@ -13,8 +13,10 @@ impl<H: HostValues> Reader<'_, H> {
         }
         match &value.tree {
             Tree::Int(n) => NumberSpec::Int(*n),
-            // Out of range all the same, above or below.
-            Tree::Huge(digits) => NumberSpec::Int(if digits.starts_with('-') { i128::MIN } else { i128::MAX }),
+            Tree::Huge(digits) => {
+                self.find(beyond(field, digits.starts_with('-')), field, format!("{field} is {value}"));
+                NumberSpec::Reported
+            }
             Tree::Text(text) if text.trim().parse::<f64>().is_ok() => {
                 self.find(
                     Code::WrongType,
@@ -28,6 +30,18 @@ impl<H: HostValues> Reader<'_, H> {
                 NumberSpec::Reported
             }
         }
+    }
+}
+
+/// What is wrong with an integer beyond all bounds.
+fn beyond(field: &str, is_negative: bool) -> Code {
+    match (field, is_negative) {
+        ("limit", true) => Code::LimitBelowOne,
+        ("period_s", true) => Code::PeriodBelowOne,
+        ("burst", true) => Code::BurstBelowOne,
+        ("ban_for_s", true) => Code::BanBelowOne,
+        ("period_s", false) => Code::PeriodAboveMax,
+        _ => Code::WrongType,
     }
 }
 
@@ -62,8 +76,16 @@ mod tests {
             let message = &findings.iter().next().expect("one").message;
             assert!(message.contains(words), "{written}: {message}");
         }
-        let huge = format!("a: [{{name: a, action: limit, period_s: 1, limit: {}}}]", "9".repeat(60));
-        let findings = RateLimits::read(&Source::new("f", huge)).expect_err("no limit");
-        assert_eq!(findings.iter().next().map(|finding| finding.code), Some(Code::WrongType));
+        let digits = "9".repeat(60);
+        let text =
+            format!("a: [{{name: a, action: limit, period_s: {digits}, limit: -{digits}, ban_for_s: {digits}}}]");
+        let findings = RateLimits::read(&Source::new("f", text)).expect_err("no numbers");
+        let found: Vec<_> = findings.iter().map(|finding| (finding.code, finding.message.clone())).collect();
+        let expected = [
+            (Code::PeriodAboveMax, format!("period_s is {digits}")),
+            (Code::LimitBelowOne, format!("limit is -{digits}")),
+            (Code::WrongType, format!("ban_for_s is {digits}")),
+        ];
+        assert_eq!(found, expected);
     }
 }

@@ -69,8 +69,9 @@ fn of_ast(ast: &Ast, repeated: bool) -> usize {
         Ast::Alternation(parts) => parts.asts.iter().map(part).fold(1, usize::saturating_add),
         Ast::Repetition(repetition) => {
             let times = match &repetition.op.kind {
-                RepetitionKind::Range(RepetitionRange::Exactly(n) | RepetitionRange::AtLeast(n)) => *n,
-                RepetitionKind::Range(RepetitionRange::Bounded(_, n)) => *n,
+                RepetitionKind::Range(
+                    RepetitionRange::Exactly(n) | RepetitionRange::AtLeast(n) | RepetitionRange::Bounded(_, n),
+                ) => *n,
                 _ => 1,
             };
             let times = if repeated { times } else { 1 };

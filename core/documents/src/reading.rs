@@ -30,7 +30,8 @@ pub(crate) fn drafts<D: Drafts>(source: &Source) -> Result<Read<D>, Finding> {
             // A document that is a list begins with an index.
             Some(outer) if !wrapped && bad.path.starts_with('[') => format!("{outer}{}", bad.path),
             Some(outer) if !wrapped => format!("{outer}.{}", bad.path),
-            _ => bad.path,
+            Some(outer) => as_everywhere(outer, &parsed.root, bad.path),
+            None => bad.path,
         };
         findings.push(Finding::new(bad.code, path, bad.message).at(source.location(bad.at)));
     }
@@ -39,6 +40,15 @@ pub(crate) fn drafts<D: Drafts>(source: &Source) -> Result<Read<D>, Finding> {
         None => D::default(),
     };
     Ok(Read { root: parsed.root, drafts, findings })
+}
+
+/// The path with the outer key as other findings spell it.
+fn as_everywhere(outer: &str, root: &Node, path: String) -> String {
+    let rest = outer_entry(root, outer).and_then(|entry| path.strip_prefix(entry.key.as_str()));
+    match rest {
+        Some(rest) if rest.starts_with('.') || rest.starts_with('[') => format!("{outer}{rest}"),
+        _ => path,
+    }
 }
 
 fn is_wrapped<D: Drafts>(root: &Node) -> bool {
@@ -61,12 +71,17 @@ fn outer<'n, D: Drafts>(root: &'n Node, findings: &mut Found) -> Option<&'n Node
     }
     match entries {
         // An outer key that is misspelt, or another document's.
-        [only] if matches!(only.value.tree, Tree::Map(_)) && is_nearly_outer(&only.key, outer) => {
+        [only] if holds_limiters(&only.value) && is_nearly_outer(&only.key, outer) => {
             findings.push(unknown_key(&only.key, outer));
             None
         }
         _ => Some(root),
     }
+}
+
+/// Whether it may be what stands under an outer key: a map, and not that of a limiter's `rules`.
+fn holds_limiters(value: &Node) -> bool {
+    value.as_map().is_some_and(|entries| !matches!(entries, [only] if only.key == "rules"))
 }
 
 /// The outer keys of all documents.
@@ -178,7 +193,7 @@ fn locate<'n>(
 fn is_of_key(code: Code, path: &str) -> bool {
     match code {
         Code::UnknownField | Code::DuplicateKey | Code::MergeKey | Code::UnknownLimiter => true,
-        Code::PropertyInvalid | Code::UnknownProperty => path.contains(".match."),
+        Code::PropertyInvalid | Code::UnknownProperty => path.contains("].match."),
         Code::NameInvalid => !path.ends_with("].name") && !path.contains(".allowed_skip_rules["),
         _ => false,
     }

@@ -203,7 +203,11 @@ impl<H: HostValues> Reader<'_, H> {
                 "period_s" => spec.period_s = self.number(field, value),
                 "ban_for_s" => spec.ban_for_s = self.number(field, value),
                 "burst" => spec.burst = self.number(field, value),
-                "count_distinct" => spec.count_distinct = self.text(field, value),
+                // As protobuf has it, an empty text is none.
+                "count_distinct" => {
+                    spec.count_distinct =
+                        self.text(field, value).filter(|name| !name.is_empty() || dialect == Dialect::Code);
+                }
                 "algorithm" => draft.algorithm = self.algorithm(value),
                 "final" => spec.is_final = self.flag(field, value),
                 "overrides" => spec.overrides = self.overrides(value),
@@ -270,7 +274,7 @@ impl<H: HostValues> Reader<'_, H> {
     fn action(&mut self, value: &Node) -> Option<Action> {
         let text = self.text("action", value)?;
         let plain = plain(&text, "ACTION_");
-        if plain == UNSPECIFIED {
+        if plain == UNSPECIFIED && text != plain {
             self.find(Code::ActionMissing, "action", "the action is unspecified");
             return None;
         }
@@ -286,7 +290,7 @@ impl<H: HostValues> Reader<'_, H> {
         let text = self.text("algorithm", value)?;
         let plain = plain(&text, "ALGORITHM_");
         let algorithm = Algorithm::parse(&plain);
-        if algorithm.is_none() && plain != UNSPECIFIED {
+        if algorithm.is_none() && (plain != UNSPECIFIED || text == plain) {
             let hint = did_you_mean(&plain, Algorithm::ALL.map(Algorithm::as_str));
             self.find(Code::AlgorithmUnknown, "algorithm", format!("{} is no algorithm{hint}", Quoted(&text)));
         }
@@ -348,7 +352,10 @@ pub(crate) const UNSPECIFIED: &str = "unspecified";
 
 /// A value of an enum as files spell it, from either spelling.
 pub(crate) fn plain(text: &str, prefix: &str) -> String {
-    text.strip_prefix(prefix).map_or_else(|| text.to_owned(), str::to_lowercase)
+    match text.strip_prefix(prefix) {
+        Some(name) if !name.bytes().any(|b| b.is_ascii_lowercase()) => name.to_ascii_lowercase(),
+        _ => text.to_owned(),
+    }
 }
 
 pub(crate) fn did_you_mean<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> String {

@@ -61,12 +61,12 @@ fn integer(text: &str) -> Tree {
     text.parse().map_or_else(|_| Tree::Huge(text.trim_start_matches('+').to_owned()), Tree::Int)
 }
 
-/// Octal or hexadecimal, without a sign. Beyond 128 bits it fits nothing, whatever it is.
+/// Octal or hexadecimal, without a sign. Beyond 128 bits it is no number of ours: a text.
 fn in_base(digits: &str, radix: u32) -> Option<Tree> {
     if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
         return None;
     }
-    Some(i128::from_str_radix(digits, radix).map_or(Tree::Float(f64::INFINITY), Tree::Int))
+    i128::from_str_radix(digits, radix).ok().map(Tree::Int)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::found::MAX_FINDINGS;
 use crate::tree::cut;
 use labkit_ratelimit_engine::{Action, Code, Evaluation, Finding, MatcherSpec, NumberSpec, RuleSpec};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A rule and where it is written.
@@ -59,7 +59,8 @@ pub(crate) fn unreachable(rules: &[Written<'_>], evaluation: Evaluation) -> Vec<
             break;
         }
         let name = cut(&rule.spec.name);
-        if names.get(rule.spec.name.as_str()).is_some_and(|first| first.file != rule.file) {
+        let earlier = names.get(rule.spec.name.as_str());
+        if earlier.is_some_and(|first| first.file != rule.file && !first.spec.name.is_empty()) {
             let message = format!("an earlier file has a rule `{name}`, which stands");
             findings.push(rule.find(Code::RuleUnreachable, ".name", message));
             continue;
@@ -81,6 +82,27 @@ pub(crate) fn unreachable(rules: &[Written<'_>], evaluation: Evaluation) -> Vec<
             findings.push(rule.find(Code::RuleUnreachable, "", message));
         } else if ends_the_chain {
             ends.push((own, rule));
+        }
+    }
+    findings
+}
+
+/// Counting rules that end the chain before defaults which they cover. A skip that does is meant to, and needs leave.
+pub(crate) fn cut_off(rules: &[Written<'_>], defaults: &[RuleSpec], evaluation: Evaluation) -> Vec<(usize, Finding)> {
+    let names: HashSet<&str> = rules.iter().map(|rule| rule.spec.name.as_str()).collect();
+    let mut left: Vec<&RuleSpec> = defaults.iter().filter(|default| !names.contains(default.name.as_str())).collect();
+    let mut findings = Vec::new();
+    for rule in rules.iter().filter(|rule| ends_always(rule.spec, evaluation)).take(MAX_ENDS) {
+        let is_cut = |default: &&RuleSpec| rule.spec.matchers.iter().all(|own| default.matchers.contains(own));
+        let (cut_off, others): (Vec<_>, Vec<_>) = left.into_iter().partition(is_cut);
+        left = others;
+        if rule.spec.action != Action::Skip && !cut_off.is_empty() {
+            let named: Vec<&str> = cut_off.iter().take(5).map(|default| default.name.as_str()).collect();
+            let more = if cut_off.len() > named.len() { " and others" } else { "" };
+            let name = cut(&rule.spec.name);
+            let message =
+                format!("`{name}` ends the chain before the defaults {}{more}, which never run", named.join(", "));
+            findings.push(rule.find(Code::RuleUnreachable, ".final", message));
         }
     }
     findings

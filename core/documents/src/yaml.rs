@@ -65,6 +65,10 @@ fn parse_text(text: &str) -> Result<Parsed, Flaw> {
             Event::DocumentStart(..) if root.is_some() => {
                 return Err(Flaw::new(place(span.start), "a second document begins: a file holds one"));
             }
+            // What was written by the rules of 1.1 would be read as something else (`yes`, `010`).
+            Event::DocumentStart(_, Some(version)) if (version.major, version.minor) != (1, 2) => {
+                return Err(Flaw::new(Place::START, "the file says that it is not YAML 1.2: remove its `%YAML` line"));
+            }
             Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd => {}
             first => root = Some(reader.node(first, span, 0)?),
         }

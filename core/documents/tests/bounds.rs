@@ -157,7 +157,9 @@ fn main() -> ExitCode {
         complaints.extend(odd.join().expect("the other half"));
         complaints
     });
-    complaints.iter().for_each(|complaint| println!("FAILED {complaint}"));
+    for complaint in &complaints {
+        println!("FAILED {complaint}");
+    }
     println!("{} cases, {} failed", chosen.len(), complaints.len());
     if complaints.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -345,7 +345,7 @@ fn shown(set: &Set) -> String {
     let show = |bytes: &Vec<u8>| {
         let text = String::from_utf8_lossy(bytes).into_owned();
         let lines = text.split_inclusive('\n').take(100);
-        lines.map(|line| format!("  {:?}\n", line.chars().take(500).collect::<String>())).collect::<String>()
+        lines.map(|line| format!("  {:?}\n", line.chars().take(500).collect::<String>())).collect::<Vec<_>>().concat()
     };
     let mut text = String::new();
     for bytes in set.contract.iter().chain(&set.files) {
@@ -356,7 +356,6 @@ fn shown(set: &Set) -> String {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "it tells how far it came")]
 fn whatever_is_written_is_read_or_told_what_is_wrong() {
     let seeds = Seeds::read();
     assert!(seeds.all.len() >= 150 && seeds.good.len() >= 20, "{} sets, {} good", seeds.all.len(), seeds.good.len());
@@ -367,16 +366,34 @@ fn whatever_is_written_is_read_or_told_what_is_wrong() {
         None => random::variable("LABKIT_FUZZ_INPUTS").unwrap_or(4_000),
     };
     let start = Instant::now();
-    let (mut done, mut taken) = (0_u64, 0_u64);
-    while done < inputs && seconds.is_none_or(|seconds| start.elapsed() < seconds) {
-        let seed = first.wrapping_add(done);
-        let set = seeds.set(&mut Rng::with_seed(seed));
-        let Ok(is_taken) = catch_unwind(AssertUnwindSafe(|| check(&set))) else {
-            let again = format!("LABKIT_FUZZ_SEED={} LABKIT_FUZZ_INPUTS={}", first >> 32, done + 1);
-            panic!("{again}: the last of these fails:\n{}", shown(&set));
-        };
-        done += 1;
-        taken += u64::from(is_taken);
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
+    // Each takes every so manieth input, and says how many it met and how many of these were taken.
+    let part = |thread: usize| -> Result<(u64, u64), String> {
+        let (mut done, mut taken) = (0, 0);
+        for input in (0..inputs).skip(thread).step_by(threads) {
+            if seconds.is_some_and(|seconds| start.elapsed() >= seconds) {
+                break;
+            }
+            let set = seeds.set(&mut Rng::with_seed(first.wrapping_add(input)));
+            let Ok(is_taken) = catch_unwind(AssertUnwindSafe(|| check(&set))) else {
+                let again = format!("LABKIT_FUZZ_SEED={} LABKIT_FUZZ_INPUTS={}", first >> 32, input + 1);
+                return Err(format!("{again}: the last of these fails:\n{}", shown(&set)));
+            };
+            done += 1;
+            taken += u64::from(is_taken);
+        }
+        Ok((done, taken))
+    };
+    let part = &part;
+    let parts: Vec<_> = std::thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|thread| scope.spawn(move || part(thread))).collect();
+        running.into_iter().map(|thread| thread.join().expect("a thread that catches panics")).collect()
+    });
+    let (mut done, mut taken) = (0, 0);
+    for part in parts {
+        let (its_done, its_taken) = part.unwrap_or_else(|failure| panic!("{failure}"));
+        done += its_done;
+        taken += its_taken;
     }
     eprintln!("{done} sets of documents in {:.1?}, {taken} of them taken", start.elapsed());
     assert!(

@@ -20,7 +20,7 @@ fn read<D: Document>(text: &str) -> D {
 
 /// The text, with what cannot be seen made visible.
 fn shown(text: &str) -> String {
-    text.lines().map(|line| format!("{line:?}\n")).collect()
+    text.lines().map(|line| format!("{line:?}")).collect::<Vec<_>>().join("\n")
 }
 
 fn survives<D: Document + Random + PartialEq + Debug>(seed: u64) {

@@ -106,14 +106,14 @@ impl MatcherSpec {
         }
     }
 
-    fn kind(&self) -> &'static str {
+    fn kind(&self) -> &str {
         match self {
             Self::Scalar(Scalar::Null) => "null",
             Self::Scalar(Scalar::Bool(_)) => "a boolean",
             Self::Scalar(Scalar::Int(_) | Scalar::Float(_)) => "a number",
             Self::Scalar(Scalar::Text(_)) => "a string",
             Self::Scalar(Scalar::Bytes(_)) => "bytes",
-            Self::BadScalar(_) => "a value of an unknown kind",
+            Self::BadScalar(what) => what,
             Self::Pattern(_) => "a pattern object",
             Self::Map(_) => "a map",
             Self::List(_) => "a list",

@@ -30,7 +30,8 @@ pub fn is_property_name(name: &str) -> bool {
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
-        .map(|name| (distance(typed, name), name))
+        // Who leaves out the unit is near too.
+        .map(|name| (distance(typed, name).min(distance(typed, name.trim_end_matches("_s"))), name))
         .filter(|(far, name)| *far <= name.len().max(3) / 3)
         .min()
         .map(|(_, name)| name)
@@ -68,6 +69,7 @@ mod tests {
         let known = ["limit", "period_s", "characteristics"];
         assert_eq!(nearest("limt", known), Some("limit"));
         assert_eq!(nearest("period", known), Some("period_s"));
+        assert_eq!(nearest("perid", known), Some("period_s"));
         assert_eq!(nearest("zebra", known), None);
     }
 }

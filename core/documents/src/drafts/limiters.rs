@@ -17,6 +17,8 @@ pub(crate) struct LimiterDraft {
     pub(crate) allowed_skip_rules: Vec<String>,
     pub(crate) evaluation: Option<Evaluation>,
     pub(crate) rules: Vec<RuleDraft>,
+    /// Nothing is wrong with how it says what it offers and allows.
+    pub(crate) is_clear: bool,
     /// Paths of what is no text where one was asked for.
     mistyped: HashSet<String>,
 }
@@ -37,8 +39,10 @@ impl LimiterDraft {
             draft.description = Some("?".into());
             return draft;
         };
+        let mut is_clear = true;
         let fields = rule::fields(entries, &LIMITER_FIELDS, |code, key, message| {
             findings.push(Finding::new(code, format!("{path}.{key}"), message));
+            is_clear = false;
         });
         for (field, value) in fields {
             let at = format!("{path}.{field}");
@@ -59,7 +63,10 @@ impl LimiterDraft {
                 },
                 _ => draft.evaluation = evaluation(&at, value, findings),
             }
+            let is_list = ["available_properties", "allowed_skip_rules"].contains(&field);
+            is_clear &= !is_list || value.as_list().is_some();
         }
+        draft.is_clear = is_clear && draft.mistyped.is_empty();
         draft
     }
 
@@ -102,6 +109,7 @@ impl LimiterDraft {
             allowed_skip_rules: spec.allowed_skip_rules.clone(),
             evaluation,
             rules: spec.default_rules.iter().map(|rule| RuleDraft::from(&Rule::from(rule.clone()))).collect(),
+            is_clear: true,
             mistyped: HashSet::new(),
         }
     }
@@ -156,7 +164,7 @@ fn evaluation(path: &str, value: &Node, findings: &mut Found) -> Option<Evaluati
     };
     let plain = rule::plain(text, "EVALUATION_");
     let evaluation = Evaluation::parse(&plain);
-    if evaluation.is_none() && plain != rule::UNSPECIFIED {
+    if evaluation.is_none() && (plain != rule::UNSPECIFIED || text == plain) {
         let hint = rule::did_you_mean(&plain, Evaluation::ALL.map(Evaluation::as_str));
         let message = format!("{} is no evaluation: there are first_block and all{hint}", Quoted(text));
         findings.push(Finding::new(Code::OptionInvalid, path, message));

@@ -65,6 +65,8 @@ fn check_limiter_name(outer: &str, name: &str, findings: &mut Found) {
 /// A list of rules, bare or as `{rules: [...]}`.
 fn read_rules(path: &str, node: &Node, findings: &mut Found) -> Vec<RuleDraft> {
     let list = match node.as_map() {
+        // As protobuf has it, a list of rules without its field is empty.
+        Some([]) => return Vec::new(),
         Some([entry]) if entry.key == "rules" => &entry.value,
         Some(entries) if entries.iter().any(|entry| entry.key == "rules") => {
             let unknown = |key: &str| {

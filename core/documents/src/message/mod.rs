@@ -36,6 +36,7 @@ use crate::drafts::{ContractDraft, PublishDraft, RateLimitsDraft, TiersDraft};
 use crate::reading;
 use crate::source::Source;
 use labkit_ratelimit_engine::Findings;
+use std::fmt::Write;
 
 /// A message that stands for itself: a file, a publish, a stored document.
 ///
@@ -88,7 +89,7 @@ fn escaped(json: String) -> String {
     }
     json.chars().fold(String::with_capacity(json.len() + 16), |mut text, c| {
         if must(c) {
-            text.push_str(&format!("\\u{:04x}", u32::from(c)));
+            let _ = write!(text, "\\u{:04x}", u32::from(c));
         } else {
             text.push(c);
         }

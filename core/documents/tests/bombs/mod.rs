@@ -137,7 +137,7 @@ fn aliases() -> Vec<Case> {
             file(text)
         }),
         case("anchors within anchors", FULL, "", |n| {
-            let opened: String = (0..60).map(|i| format!("&a{i} [")).collect();
+            let opened = numbered("", 60, |i, text| write!(text, "&a{i} [").expect("a text takes it"));
             filled("[", &format!("{opened}x{},\n", "]".repeat(60)), "]", n)
         }),
         case("a text of 1 KiB repeated a million times", 1_000_000, "yaml_syntax", |n| {
@@ -160,7 +160,7 @@ fn many() -> Vec<Case> {
     vec![
         case("a million keys alike", 450_000, "duplicate_key", |n| file("a: 1\n".repeat(n))),
         case("keys alike under long keys", 100_000, "duplicate_key", |n| {
-            let nested: String = (0..60).map(|_| format!("{{\"{}\": ", "k".repeat(250))).collect();
+            let nested = format!("{{\"{}\": ", "k".repeat(250)).repeat(60);
             file(format!("{nested}{{{}}}{}", "a: 1, ".repeat(n), "}".repeat(60)))
         }),
         case("450,000 merge keys", 450_000, "merge_key", |n| file("<<: 1\n".repeat(n))),
