@@ -138,6 +138,12 @@ impl Identity {
         self.0.iter().map(|(name, _)| name).filter(|name| !used.contains(name.as_str())).cloned().collect()
     }
 
+    /// The properties that rules look at, and of which nothing was said, not even that they are absent.
+    pub(crate) fn not_given(&self, rules: &Rules) -> Vec<String> {
+        let given = |name: &str| self.0.iter().any(|(own, _)| own == name);
+        rules.properties().filter(|name| !given(name)).map(str::to_owned).collect()
+    }
+
     /// The properties that rules look at, and that it lacks.
     pub(crate) fn lacking(&self, rules: &Rules) -> Vec<String> {
         let given = |name: &str| self.0.iter().any(|(own, value)| own == name && *value != Property::Absent);

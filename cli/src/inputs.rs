@@ -1,6 +1,7 @@
 //! The documents that a command reads: files, and once standard input.
 
 use crate::mistake::Mistake;
+use crate::note;
 use labkit_ratelimit_documents::Source;
 use std::io;
 use std::path::Path;
@@ -15,8 +16,17 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// The document at `path`; `-` is standard input.
+    /// The document at `path`; `-` is standard input. That there is nothing in it is said, for it may be what a
+    /// generator left that failed.
     pub(crate) fn read(&mut self, path: &Path) -> Result<Source, Mistake> {
+        let source = self.source(path)?;
+        if source == Source::new(source.name(), "") {
+            note::write(&format!("{} is empty: it holds no rules", source.name()));
+        }
+        Ok(source)
+    }
+
+    fn source(&mut self, path: &Path) -> Result<Source, Mistake> {
         if path != Path::new("-") {
             return Source::read_file(path).map_err(|error| Mistake::unreadable(&path.display().to_string(), &error));
         }

@@ -18,6 +18,7 @@ mod identity;
 mod inputs;
 mod machine_finding;
 mod mistake;
+mod note;
 mod output;
 mod output_file;
 mod peek;

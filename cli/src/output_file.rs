@@ -94,7 +94,11 @@ impl Target {
         let place = place(path)?;
         let folder = place.parent().unwrap_or(Path::new("/"));
         // As a new file has them, less what the umask takes.
-        let file = Builder::new().prefix(".replay-").permissions(Permissions::from_mode(0o666)).tempfile_in(folder)?;
+        let file = Builder::new()
+            .prefix(".labkit-ratelimit-")
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(folder)
+            .map_err(|error| unnamed(&error))?;
         if let Some(present) = present {
             file.as_file().set_permissions(present.permissions())?;
         }
@@ -109,17 +113,22 @@ impl Target {
     }
 }
 
+/// The error without the path of the file in the making, which nobody asked for.
+fn unnamed(error: &io::Error) -> io::Error {
+    error.kind().into()
+}
+
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Beside(file, _) => file.write(bytes),
+            Self::Beside(file, _) => file.as_file_mut().write(bytes),
             Self::Straight(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Beside(file, _) => file.flush(),
+            Self::Beside(file, _) => file.as_file_mut().flush(),
             Self::Straight(file) => file.flush(),
         }
     }

@@ -1,10 +1,9 @@
 //! The Redis of a command, by environment alone: a command line is for all to see.
 
 use crate::mistake::Mistake;
-use crate::printable;
 use clap::Args;
 use labkit_ratelimit::{LogEvent, RedisOptions};
-use labkit_ratelimit_native::{ConfigError, NativeRedis, Server, Tls};
+use labkit_ratelimit_native::{ConfigError, ConfigErrorKind, NativeRedis, Server, Tls};
 use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,15 +90,22 @@ impl RedisServer {
         // So that an attempt which fails can say why, and another address be tried, before the answer is given up.
         let patience = arguments.timeout / 2;
         let connection =
-            NativeRedis::builder(server).connect_timeout(patience).build().map_err(|error| wrong("", &error))?;
+            NativeRedis::builder(server).connect_timeout(patience).build().map_err(|error| match error.kind() {
+                ConfigErrorKind::Credentials => wrong(&format!("{URL} and {PASSWORD}: "), &error),
+                _ => wrong("", &error),
+            })?;
         let options = RedisOptions { deadline: arguments.timeout, ..connection.options() };
         Ok(Self { address, connection: Arc::new(connection), options })
     }
 
     /// It gave no answer, or none that can be used.
     pub(crate) fn failed(&self, why: &str) -> Mistake {
-        // A server's own words may be among them.
-        Mistake::Misuse(format!("{} gave no answer that can be used: {}", self.address, printable::line(why)))
+        let hint = if why.contains("AuthenticationError") {
+            format!(". A password stands in {PASSWORD}, or in {URL}; a user in {USERNAME}")
+        } else {
+            String::new()
+        };
+        Mistake::Misuse(format!("{} gave no answer that can be used: {why}{hint}", self.address))
     }
 }
 

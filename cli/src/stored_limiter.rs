@@ -1,14 +1,13 @@
 //! A limiter of documents on a Redis, and the request that a command asks it about.
 
-use crate::chosen_limiter::{ChosenLimiter, LimiterArguments};
+use crate::chosen_limiter::{Chain, ChosenLimiter, LimiterArguments};
 use crate::identity::{Identity, IdentityArguments};
 use crate::mistake::Mistake;
-use crate::printable;
+use crate::note;
 use crate::redis_server::{RedisArguments, RedisServer};
 use clap::Args;
 use labkit_ratelimit::{Limiter, LogRecorder};
 use labkit_ratelimit_documents::Contract;
-use std::io::{self, Write};
 use std::sync::Arc;
 
 /// Which limiter, which request, which Redis.
@@ -26,6 +25,7 @@ pub(crate) struct StoredArguments {
 #[derive(Debug)]
 pub(crate) struct StoredLimiter {
     pub(crate) limiter: Limiter,
+    chain: Chain,
     pub(crate) identity: Identity,
     pub(crate) redis: RedisServer,
     pub(crate) logs: Arc<LogRecorder>,
@@ -38,16 +38,32 @@ impl StoredArguments {
         let chosen = self.limiter.read()?;
         let redis = RedisServer::of_environment(&self.redis)?;
         let logs = Arc::new(LogRecorder::default());
-        let limiter = Limiter::builder(&chosen.name)
-            .rules(chosen.rules.iter().cloned())
-            .evaluation(chosen.evaluation)
-            .redis(redis.connection.clone(), redis.options.clone())
-            .logger(Arc::clone(&logs))
-            .build()
-            .map_err(|error| Mistake::Misuse(error.to_string()))?;
+        let limiter = limiter(&chosen.chain, &[], &redis, &logs)?;
         note_unknown(&chosen, &limiter, &identity);
-        Ok(StoredLimiter { limiter, identity, redis, logs })
+        Ok(StoredLimiter { limiter, chain: chosen.chain, identity, redis, logs })
     }
+}
+
+impl StoredLimiter {
+    /// The limiter as it were without some of its rules.
+    pub(crate) fn without(&self, rules: &[String]) -> Result<Limiter, Mistake> {
+        limiter(&self.chain, rules, &self.redis, &self.logs)
+    }
+}
+
+fn limiter(
+    chain: &Chain,
+    without: &[String],
+    redis: &RedisServer,
+    logs: &Arc<LogRecorder>,
+) -> Result<Limiter, Mistake> {
+    Limiter::builder(&chain.name)
+        .rules(chain.rules.iter().filter(|rule| !without.contains(&rule.name)).cloned())
+        .evaluation(chain.evaluation)
+        .redis(redis.connection.clone(), redis.options.clone())
+        .logger(Arc::clone(logs))
+        .build()
+        .map_err(|error| Mistake::Misuse(error.to_string()))
 }
 
 /// Says which properties are none of the limiter's: mostly they are misspelt.
@@ -56,12 +72,6 @@ fn note_unknown(chosen: &ChosenLimiter, limiter: &Limiter, identity: &Identity) 
     let is_unknown = |name: &String| offered.is_none_or(|offered| !offered.contains(name));
     let unknown: Vec<String> = identity.unused(&limiter.rules()).into_iter().filter(is_unknown).collect();
     if !unknown.is_empty() {
-        note(&format!("{} knows no property {}", chosen.name, unknown.join(", ")));
+        note::write(&format!("{} knows no property {}", chosen.chain.name, unknown.join(", ")));
     }
-}
-
-/// Says something beside the result, on standard error.
-pub(crate) fn note(what: &str) {
-    // Where standard error is closed, nobody reads it.
-    let _ = writeln!(io::stderr(), "note: {}", printable::line(what));
 }

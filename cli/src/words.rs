@@ -15,6 +15,18 @@ pub(crate) fn count(n: u64) -> String {
     text
 }
 
+/// `1 request`, `10,000 requests`.
+pub(crate) fn some(n: u64, what: &str) -> String {
+    format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
+/// `2`, `2.05`: a mean, its third place and those behind it cut off.
+pub(crate) fn mean(sum: u64, of: u64) -> String {
+    let hundredths = u128::from(sum) * 100 / u128::from(of.max(1));
+    let (whole, rest) = (u64::try_from(hundredths / 100).unwrap_or(u64::MAX), hundredths % 100);
+    if rest == 0 { count(whole) } else { format!("{}.{rest:02}", count(whole)) }
+}
+
 /// `+12`, `-1,024`, `=`.
 pub(crate) fn change(from: u64, to: u64) -> String {
     match to.cmp(&from) {
@@ -81,6 +93,8 @@ mod tests {
     #[test]
     fn numbers() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0, 1, 2_000].map(|n| some(n, "rule")), ["0 rules", "1 rule", "2,000 rules"]);
+        assert_eq!([(4, 2), (123, 60), (1, 3_000)].map(|(sum, of)| mean(sum, of)), ["2", "2.05", "0"]);
         assert_eq!([(5, 17), (1_024, 0), (3, 3)].map(|(a, b)| change(a, b)), ["+12", "-1,024", "="]);
         assert_eq!([(0, 0), (1, 3), (999_999, 1_000_000)].map(|(a, b)| percent(a, b)), ["0.0 %", "33.3 %", "99.9 %"]);
     }

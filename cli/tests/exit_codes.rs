@@ -2,14 +2,14 @@
 
 mod kit;
 
-use kit::{Bench, TWO_A_MINUTE, assert_misuse, common, run_in};
+use kit::{Bench, NO_CONTRACT, TWO_A_MINUTE, assert_misuse, common, run_in};
 use std::process::{Command, Stdio};
 
 #[test]
 fn refusals_are_no_failure() {
     let log: String = (0..5).map(|n| common("a", n)).collect();
     let run = Bench::new(TWO_A_MINUTE, log).replay(&[]);
-    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    assert_eq!((run.code, run.stderr.as_str()), (0, NO_CONTRACT));
 }
 
 #[test]
@@ -90,6 +90,9 @@ fn limiters() {
     assert_misuse(&bench.replay(&["--limiter", "a"]), "holds no limiter `a`; it holds web");
     bench.put("rules.yaml", "rate_limits: {}");
     assert_misuse(&bench.replay(&[]), "rules.yaml holds no limiter");
+    // Where it has a name it runs, without rules.
+    let report = bench.report(&["--limiter", "web"]);
+    assert_eq!((&report["totals"]["requests"], &report["totals"]["allowed"]), (&2.into(), &2.into()));
 }
 
 /// Its default rules run behind those of the file, and it says how they are evaluated.
@@ -161,5 +164,5 @@ fn a_reader_that_goes_away_is_no_failure() {
     std::io::Write::write_all(&mut stdin, common("a", 0).as_bytes()).expect("input");
     drop(stdin);
     let output = child.wait_with_output().expect("a run");
-    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+    assert_eq!((output.status.code(), output.stderr), (Some(0), NO_CONTRACT.as_bytes().to_vec()));
 }

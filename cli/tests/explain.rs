@@ -118,14 +118,20 @@ fn every_way_to_meet_a_rule() {
         "   matches: 7 in 90 s\n   over it, the request is refused; the next rule runs in either case\n",
         "   over it, the request is refused and the next rule runs; else the chain ends\n",
         "   over it, the application is told; the chain ends in either case\n",
-        "\nThe chain ends at `tells`, which is final.\nAbsent, though rules look at it: user\n",
+        "   reached only when: `refuses_last` is over\n   matches: 7 in 90 s\n",
+        "\nThe chain ends at `refuses_last`, which is final, unless that is over; then at `tells`, which is final.\n\
+         Absent, though rules look at it: user\n",
     ] {
         assert!(human.contains(part), "{part} in {human}");
     }
     let report: Json = serde_json::from_str(&of(&["--format", "json", "ip=203.0.113.7"])).expect("JSON");
     let ends: Vec<_> = report["rules"].as_array().expect("rules").iter().map(|rule| &rule["ends_chain"]).collect();
     assert_eq!(ends[1..], ["never", "when_not_over", "always"]);
-    assert_eq!(rule(&report, "people")["passed_over_without"], "user");
+    let people = rule(&report, "people");
+    assert_eq!(people["passed_over_without"], "user");
+    assert_eq!([&people["ends_chain"], &people["counts"]], [&Json::Null, &Json::Null]);
+    assert_eq!(rule(&report, "tells")["reached_only_when_over"], json!(["refuses_last"]));
+    assert_eq!(rule(&report, "refuses_last")["reached_only_when_over"], json!([]));
     let human = of(&["user=ada"]);
     assert!(human.contains("   matches: 3 different values of user in 1 min by ip\n"), "{human}");
     assert!(human.contains("\nThe chain ends at `people`, which is final.\n"), "{human}");
@@ -141,6 +147,11 @@ fn exit_codes() {
     let run = run_in(&documents(), &["explain", "--available", "available_limiters.yaml"], b"");
     assert_misuse(&run, "available_limiters.yaml holds several limiters; choose one with --limiter: exports, web");
     assert_misuse(&explain(&["--rules", "none.yaml"]), "cannot read none.yaml");
+    let run = run_in(&documents(), &["explain", "--rules", "available_limiters.yaml"], b"");
+    let hint = "\nhint: available_limiters.yaml looks like a contract: give it as --available\n";
+    assert!(run.code == 1 && run.stderr.ends_with(hint), "{run:?}");
+    let run = run_in(&documents(), &["explain", "--rules", "available_limiters.yaml", "--format", "json"], b"");
+    assert!(serde_json::from_str::<Json>(&run.stderr).is_ok(), "{run:?}");
     let bad = [WEB.as_slice(), &["--rules", "bad.rate_limits.yaml"]].concat();
     let run = run_in(&documents(), &bad, b"");
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));

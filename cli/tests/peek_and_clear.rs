@@ -116,7 +116,11 @@ fn people_see_a_verdict_and_a_table() {
     let run = |command, more: &[&str]| run(command, more, &environment);
     serve(Server::parse(&url).expect("a server"));
     let peek = run("peek", &SCANNER);
-    assert_eq!((peek.code, peek.stderr.as_str()), (0, ""));
+    let not_given =
+        "note: not given: user, status; of a rule that counts by it, the counter of all who lack it is shown\n";
+    assert_eq!((peek.code, peek.stderr.as_str()), (0, not_given));
+    // That it is absent is said.
+    assert_eq!(run("peek", &[SCANNER.as_slice(), &["user:=null", "status:=404"]].concat()).stderr, "");
     assert!(peek.stdout.starts_with("web: refused, `scanners` is over, passes again in "), "{}", peek.stdout);
     assert!(peek.stdout.contains(&format!("\non redis://127.0.0.1:{}/0\n", server.port)), "{}", peek.stdout);
     let row = peek.stdout.lines().find(|line| line.trim_start().starts_with("scanners")).expect("a row");
@@ -128,11 +132,14 @@ fn people_see_a_verdict_and_a_table() {
     let office = run("peek", &["ip=192.0.2.1"]);
     assert!(office.stdout.starts_with("web: allowed, `office` lets it through\n"), "{}", office.stdout);
     let typo = run("peek", &["ip=203.0.113.9", "usr=ada"]);
-    assert_eq!(typo.stderr, "note: web knows no property usr\n");
+    assert!(typo.stderr.starts_with("note: web knows no property usr\nnote: not given: "), "{}", typo.stderr);
 
     let clear = run("clear", &[["--yes"].as_slice(), &SCANNER].concat());
     assert_eq!(clear.stdout, format!("web: 3 keys deleted\n  {}\n", KEYS.join("\n  ")));
-    assert_eq!(clear.stderr, "note: not given: user; rules that count by it lose the counter of all who lack it\n");
+    assert_eq!(
+        clear.stderr,
+        "note: not given: user; of a rule that counts by it, the counter of all who lack it is meant\n"
+    );
     assert!(server.keys().is_empty());
 }
 
@@ -278,7 +285,7 @@ fn a_counter_of_everybody_is_pointed_out() {
     let clear = run(&["clear", "--yes"]);
     assert_eq!((clear.code, clear.stdout.as_str()), (0, "api: 1 key deleted\n  labkit:rl:{api:all}\n"));
     assert!(
-        clear.stderr.contains("note: everybody's counter is deleted of all: it has no characteristics\n"),
+        clear.stderr.contains("note: everybody's counter is meant of all: it has no characteristics\n"),
         "{clear:?}"
     );
 }
@@ -289,10 +296,80 @@ fn a_key_of_another_type_is_no_verdict_and_can_be_cleared() {
     let server = RedisServer::start();
     let url = server.url();
     server.run::<()>(&format!("LPUSH {} x", KEYS[0]));
+    server.run::<()>(&format!("LPUSH {} x", KEYS[2]));
     let peek = run("peek", &SCANNER, &[(URL, &url)]);
-    assert_misuse(&peek, "WRONGTYPE");
+    assert_misuse(&peek, &format!("error: redis://127.0.0.1:{}/0: keys hold something else", server.port));
+    for part in [
+        format!("\n  `scanners`: WRONGTYPE, {}\n", KEYS[0]),
+        format!("\n  `steady`: WRONGTYPE, {}\n", KEYS[2]),
+        "\n  `clear` with the same request deletes such keys".to_owned(),
+        "\n  under the other rules, as if these were not there:\n    rule ".to_owned(),
+        "\n    pages  limit ".to_owned(),
+    ] {
+        assert!(peek.stderr.contains(&part), "{part} in {}", peek.stderr);
+    }
     let clear = json_of(&run("clear", &[["--yes", "--format", "json"].as_slice(), &SCANNER].concat(), &[(URL, &url)]));
-    assert_eq!(clear["keys"], json!([KEYS[0]]));
+    assert_eq!(clear["keys"], json!([KEYS[0], KEYS[2]]));
+}
+
+/// What one key and its rule make of the verdict line.
+fn verdict(rule: &str, count: u32) -> String {
+    let server = RedisServer::start();
+    let url = server.url();
+    server.run::<()>(&format!("SET labkit:rl:{{api:r}} {count} PX 30000"));
+    let rules = format!("api: [{{name: r, limit: 5, period_s: 60, {rule}}}]");
+    let run = run_with(&documents(), &["peek", "--timeout", "10", "--rules", "-"], rules.as_bytes(), &[(URL, &url)]);
+    assert_eq!(run.code, 0, "{run:?}");
+    run.stdout.lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_verdict_says_what_comes_next_and_what_only_tells() {
+    for (rule, count, says) in [
+        ("action: limit", 4, "api: allowed, `r` is nearest to its limit"),
+        ("action: limit", 5, "api: allowed, `r` has none left: the next one is refused"),
+        ("action: warn", 5, "api: allowed, `r` is nearest to its limit"),
+        ("action: warn", 6, "api: allowed and warned of, `r` is over, and only warns"),
+        ("action: log", 6, "api: allowed, `r` is over, and only logs"),
+    ] {
+        assert!(verdict(rule, count).starts_with(says), "{says}: {}", verdict(rule, count));
+    }
+    assert!(verdict("action: limit", 6).starts_with("api: refused, `r` is over, passes again in "));
+}
+
+/// Also where a check has so many keys that the server takes them for an attack.
+#[test]
+fn that_a_password_is_needed_is_said() {
+    let server = RedisServer::with(&["--requirepass", "s3cret"]);
+    let bare = format!("redis://127.0.0.1:{}", server.port);
+    let rule =
+        |n: u32| format!("{{name: r{n}, action: log, characteristics: [ip], limit: 5, period_s: 60, ban_for_s: 5}}");
+    let many = format!("web: [{}]", (0..12).map(rule).collect::<Vec<_>>().join(", "));
+    for rules in [many, format!("web: [{}]", rule(0))] {
+        for command in [&["peek"][..], &["clear", "--yes"]] {
+            let arguments = [command, &["--timeout", "10", "--rules", "-", "ip=203.0.113.7"]].concat();
+            let run = run_with(&documents(), &arguments, rules.as_bytes(), &[(URL, bare.as_str())]);
+            assert_misuse(&run, "AuthenticationError: the server asks for a password, and none was given");
+            assert!(run.stderr.contains("A password stands in LABKIT_RATELIMIT_REDIS_PASSWORD"), "{run:?}");
+        }
+    }
+    server.run::<()>("ACL SETUSER operator on >0ther ~labkit:* +@all");
+    serve(Server::parse(&server.url()).expect("a server"));
+    let named = format!("redis://operator@127.0.0.1:{}", server.port);
+    assert_peeked_and_cleared(&[(URL, &named), (PASSWORD, "0ther")]);
+    assert_misuse(
+        &run("peek", &SCANNER, &[(URL, &named)]),
+        "LABKIT_RATELIMIT_REDIS_PASSWORD: a user without a password",
+    );
+}
+
+/// What is announced is not told as done.
+#[test]
+fn notes_of_clear_are_true_where_nothing_is_deleted() {
+    let nobody = format!("redis://127.0.0.1:{}", free_port());
+    let run = run("clear", &["--yes", "ip=203.0.113.7"], &[(URL, &nobody)]);
+    assert_misuse(&run, "nothing was deleted");
+    assert!(!run.stderr.contains("is deleted") && !run.stderr.contains("lose"), "{}", run.stderr);
 }
 
 #[test]

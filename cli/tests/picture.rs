@@ -70,7 +70,10 @@ fn the_bars_of_the_example_are_its_totals() {
             assert_eq!(bars(&chart, "b").count(), 0);
         }
         assert_eq!(bars(&chart, "requests").count(), 84);
-        assert!(text.contains(">Requests per hour<") && text.contains(">Refused requests per hour<"));
+        for row in ["Requests", "Refused requests"] {
+            let heading = format!(">{row} per minute: the mean of each hour, and pale behind it its busiest minute<");
+            assert!(text.contains(&heading), "{heading}");
+        }
         assert!(text.contains(">Time (UTC)<") && text.contains(">18 May 2015<"));
         let root = chart.root_element();
         assert_eq!(root.attribute("role"), Some("img"));
@@ -89,15 +92,21 @@ fn bars_stand_within_their_row_and_are_as_long_as_they_count() {
     let chart = Document::parse(&text).expect("XML");
     let number = |bar: Node<'_, '_>, name: &str| -> f64 { bar.attribute(name).expect("it").parse().expect("a number") };
     for class in ["requests", "a", "b"] {
-        let mut scale = None;
         let mut ends: f64 = 0.0;
         for bar in bars(&chart, class) {
             assert!(number(bar, "x") >= ends, "{class} bars overlap");
             ends = number(bar, "x") + number(bar, "width");
             let (height, count) = (number(bar, "height"), number(bar, "data-count"));
-            // Tenths of a pixel are cut off.
-            let per = *scale.get_or_insert_with(|| if class == "requests" { 170.0 / 150.0 } else { 170.0 / 80.0 });
-            assert!((height - count * per).abs() <= 0.1 + f64::EPSILON, "{class}: {height} for {count}");
+            // Tenths of a pixel are cut off; what is not nought is a pixel high. A bar is the mean of its hour.
+            let per = if class == "requests" { 170.0 / 150.0 } else { 170.0 / 80.0 };
+            let expected = f64::max(count / 60.0 * per, 1.0);
+            assert!((height - expected).abs() <= 0.1 + f64::EPSILON, "{class}: {height} for {count}");
+            // Each hour of the example has requests in one minute only.
+            let behind = bar.prev_siblings().find(|node| node.has_attribute("data-busiest")).expect("it");
+            let (busiest, top) = (number(behind, "data-busiest"), if class == "requests" { 165.0 } else { 385.0 });
+            assert_eq!(behind.attribute("data-busiest"), bar.attribute("data-count"));
+            let expected = top + 170.0 - f64::max(busiest * per, 1.0);
+            assert!((number(behind, "y") - expected).abs() <= 0.1 + f64::EPSILON, "{class}: {busiest}");
         }
         assert!((ends - 0.0).abs() > 1.0 && ends < 960.0, "{class} ends at {ends}");
     }
@@ -122,6 +131,16 @@ fn the_page_holds_the_tables() {
     }
     assert!(text.contains("@media (prefers-color-scheme:dark)"));
     assert_eq!(text.matches("<tr>").count(), text.matches("</tr>").count());
+    for (side, outcome) in [("A", &report), ("B", &report["against"])] {
+        let from = text.find(&format!("<h2>Minutes with most refusals under {side}")).expect("a heading");
+        let table = &text[from..from + text[from..].find("</table>").expect("a table")];
+        for minute in outcome["busiest_minutes"].as_array().expect("minutes") {
+            let from = minute["from"].as_str().expect("a time").replace('T', " ");
+            let row = [format!(">{}</td>", &from[..16]), format!(">{}</td>", minute["refused"])];
+            assert!(row.iter().all(|cell| table.contains(cell)), "{row:?} in {table}");
+        }
+    }
+    assert!(text.contains(">refused under B, busiest minute</th>"));
     let (_, single) = example(false, "html");
     assert!(!single.contains("Newly refused") && single.contains("The chart as a table, per hour"));
 }
@@ -148,7 +167,7 @@ fn what_a_stranger_wrote_is_text() {
             log_name,
         ];
         let run = run_in(bench.path(), &arguments, b"");
-        assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+        assert_eq!((run.code, run.said()), (0, ""));
         let text = bench.text(picture);
         assert!(!text.contains("<script") && !text.contains("<b>") && !text.contains('\u{1b}'), "{text}");
         let chart = Document::parse(chart(&text)).expect("XML");
@@ -187,10 +206,18 @@ fn long_logs_have_wider_bars_and_short_ones_keep_minutes() {
     for (minutes, heading, length) in [
         (1_u64, "Requests per minute", "1 minute"),
         (119, "Requests per minute", "1 minute"),
-        (500, "Requests per 5 minutes", "5 minutes"),
-        (1_700, "Requests per 15 minutes", "15 minutes"),
-        (20_000, "Requests per 3 hours", "3 hours"),
-        (20_000_000, "Requests per 128 days", "128 days"),
+        (500, "Requests per minute: the mean of each 5 minutes, and pale behind it its busiest minute", "5 minutes"),
+        (
+            1_700,
+            "Requests per minute: the mean of each 15 minutes, and pale behind it its busiest minute",
+            "15 minutes",
+        ),
+        (20_000, "Requests per minute: the mean of each 3 hours, and pale behind it its busiest minute", "3 hours"),
+        (
+            20_000_000,
+            "Requests per minute: the mean of each 128 days, and pale behind it its busiest minute",
+            "128 days",
+        ),
     ] {
         let step = minutes.div_ceil(5_000);
         let log: Vec<String> = (0..minutes.div_ceil(step)).map(|n| format!("{},a\n", n * step * 60)).collect();
@@ -204,6 +231,35 @@ fn long_logs_have_wider_bars_and_short_ones_keep_minutes() {
         assert_eq!(json!(sum(&chart, "requests")), report["totals"]["requests"]);
         assert!(bars(&chart, "requests").count() <= 120);
     }
+}
+
+/// However long the log is, one busy minute stands out.
+#[test]
+fn a_spike_is_seen() {
+    let minutes: Vec<String> = (0..600).map(|minute| format!("{},a\n", minute * 60)).collect();
+    let mut log = minutes.concat();
+    log.push_str(&"18005,b\n".repeat(50));
+    let bench = Bench::new(TWO_A_MINUTE, format!("time,ip\n{log}"));
+    bench.report(&["--picture", "p.svg"]);
+    let text = bench.text("p.svg");
+    let chart = Document::parse(&text).expect("XML");
+    let lines = chart.descendants().filter(|node| node.has_attribute("data-busiest"));
+    let requests: Vec<u32> = lines
+        .filter(|line| line.attribute("class") == Some("requests busiest"))
+        .map(|line| line.attribute("data-busiest").expect("it").parse().expect("a number"))
+        .collect();
+    assert_eq!(
+        (requests.len(), requests.iter().filter(|n| **n == 1).count(), requests.iter().max()),
+        (120, 119, Some(&51))
+    );
+    // 5 requests and 50 in five minutes, 51 of them in one.
+    let said = "1 Jan 1970 05:00 UTC, 5 minutes: 55 requests (11 a minute, 51 in the busiest)";
+    assert!(bars(&chart, "requests").any(|bar| title(bar) == said), "{text}");
+    // Minutes are what they are.
+    let bench = Bench::new(TWO_A_MINUTE, common("a", 0));
+    bench.report(&["--picture", "p.svg"]);
+    let text = bench.text("p.svg");
+    assert!(!text.contains("data-busiest") && text.contains(": 1 request<"), "{text}");
 }
 
 #[test]
@@ -259,4 +315,7 @@ fn what_is_read_is_not_drawn_over() {
     assert!(run(&["--picture", "no/such/p.svg"]).contains("cannot write no/such/p.svg"));
     assert_eq!(bench.text("log.svg"), common("a", 0));
     assert_eq!(bench.files(), ["access.log", "log.svg", "rules.yaml"]);
+    // What cannot be written is what was asked for, not the file in the making.
+    let said = run(&["--picture", "/proc/p.svg"]);
+    assert!(said.contains("cannot write /proc/p.svg: ") && !said.contains(".labkit"), "{said}");
 }

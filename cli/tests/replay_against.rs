@@ -5,7 +5,7 @@
 mod kit;
 
 use flate2::read::GzDecoder;
-use kit::{Bench, TWO_A_MINUTE, common, root, run_in};
+use kit::{Bench, NO_CONTRACT, TWO_A_MINUTE, common, root, run_in};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -252,6 +252,77 @@ fn warnings_that_come_and_go() {
     assert_eq!(fields.map(|field| changes[field].clone()), [0, 0, 2, 2, 0]);
     let human = bench.replay(&["--against", "b.yaml"]).stdout;
     assert!(human.contains("2 no longer warned of · 2 newly over log rules"), "{human}");
+}
+
+const CONTRACT: &str = "web: {description: d, available_properties: [ip],
+  default_rules: [{name: per_ip, action: limit, characteristics: [ip], limit: 2, period_s: 60}]}";
+
+/// A file in the place of a default: with the contract it allows more, without it would look like a new rule.
+#[test]
+fn with_the_contract_the_answer_may_be_the_opposite() {
+    let bench = Bench::new("web: []", common("a", 0).repeat(5));
+    bench.put("contract.yaml", CONTRACT);
+    bench.put("b.yaml", TWO_A_MINUTE.replace("limit: 2", "limit: 3"));
+    let newly =
+        |report: &Json| ["newly_refused", "newly_allowed"].map(|turned| report["changes"][turned]["requests"].as_u64());
+    assert_eq!(newly(&bench.report(&["--against", "b.yaml"])), [Some(2), Some(0)]);
+    let report = bench.report(&["--against", "b.yaml", "--available", "contract.yaml"]);
+    assert_eq!(newly(&report), [Some(0), Some(1)]);
+    let files = |side: &Json| ["rules_file", "rules_files", "available_file"].map(|field| side[field].clone());
+    assert_eq!(files(&report), [json!("rules.yaml"), json!(["rules.yaml"]), json!("contract.yaml")]);
+    assert_eq!(files(&report["against"]), [json!("b.yaml"), json!(["b.yaml"]), json!("contract.yaml")]);
+    let said = |more: &[&str]| bench.replay(&[["--against", "b.yaml"].as_slice(), more].concat()).stderr;
+    assert_eq!(said(&[]), NO_CONTRACT);
+    assert_eq!(said(&["--available", "contract.yaml"]), "");
+    let of_b = "note: no contract is given with --available: default rules take no part in A\n";
+    assert_eq!(said(&["--against-available", "contract.yaml"]), of_b);
+}
+
+/// What production runs: a contract, and several files in their order.
+#[test]
+fn each_side_is_a_contract_and_files_in_their_order() {
+    let bench = Bench::new("web: []", common("a", 0).repeat(5));
+    let run = |arguments: &[&str], input: &str| {
+        let all = [["replay", "access.log", "--format", "json"].as_slice(), arguments].concat();
+        let report = run_in(bench.path(), &all, input.as_bytes()).json();
+        [report["totals"]["refused"].as_u64(), report["against"]["totals"]["refused"].as_u64()]
+    };
+    bench.put("contract.yaml", CONTRACT);
+    bench.put("other.yaml", CONTRACT.replace("limit: 2", "limit: 1"));
+    for (name, limit) in [("three.yaml", "limit: 3"), ("four.yaml", "limit: 4")] {
+        bench.put(name, TWO_A_MINUTE.replace("limit: 2", limit));
+    }
+    let three_and_four = ["--rules", "three.yaml", "--rules", "four.yaml"];
+    assert_eq!(run(&["--available", "contract.yaml"], ""), [Some(3), None]);
+    assert_eq!(run(&three_and_four, ""), [Some(2), None]);
+    let four_and_three = ["--against", "four.yaml", "--against", "three.yaml"];
+    assert_eq!(run(&[three_and_four, four_and_three].concat(), ""), [Some(2), Some(1)]);
+    let contracts = ["--available", "contract.yaml", "--against-available", "other.yaml"];
+    assert_eq!(run(&contracts, ""), [Some(3), Some(4)]);
+    assert_eq!(
+        run(&[contracts.as_slice(), &["--rules", "rules.yaml", "--against", "four.yaml"]].concat(), ""),
+        [Some(3), Some(1)]
+    );
+    // Of both sides, and read once.
+    assert_eq!(run(&["--available", "-", "--against", "four.yaml"], CONTRACT), [Some(3), Some(1)]);
+    let human = run_in(bench.path(), &[["replay", "access.log"].as_slice(), &contracts].concat(), b"").stdout;
+    assert!(human.contains("\nA: defaults of contract.yaml\nB: defaults of other.yaml\n"), "{human}");
+    let twice = ["replay", "access.log", "--available", "-", "--against-available", "-"];
+    assert!(run_in(bench.path(), &twice, b"").stderr.contains("`-` stands twice"));
+}
+
+#[test]
+fn a_side_without_rules_allows_all() {
+    let bench = Bench::new("rate_limits: {}", common("a", 0).repeat(5));
+    bench.put("b.yaml", TWO_A_MINUTE);
+    let refused = |report: Json| [&report["totals"], &report["against"]["totals"]].map(|t| t["refused"].as_u64());
+    assert_eq!(refused(bench.report(&["--against", "b.yaml"])), [Some(0), Some(3)]);
+    assert_eq!(refused(bench.report(&["--against", "b.yaml", "--limiter", "web"])), [Some(0), Some(3)]);
+    let back = ["replay", "--rules", "b.yaml", "--against", "rules.yaml", "access.log", "--format", "json"];
+    assert_eq!(refused(run_in(bench.path(), &back, b"").json()), [Some(3), Some(0)]);
+    // No side says which limiter it is.
+    let none = bench.replay(&["--against", "rules.yaml"]);
+    assert!(none.code == 2 && none.stderr.contains("rules.yaml holds no limiter"), "{none:?}");
 }
 
 #[test]

@@ -20,14 +20,14 @@ fn replay(more: &[&str]) -> Run {
 #[test]
 fn the_reports_are_those_of_the_snapshots() {
     let human = replay(&[]);
-    assert_eq!((human.code, human.stderr.as_str()), (0, ""));
+    assert_eq!((human.code, human.said()), (0, ""));
     assert_snapshot("example.txt", &human.stdout);
     let json = replay(&["--format", "json"]);
     json.json();
     assert_snapshot("example.json", &json.stdout);
     let stricter = ["--against", "examples/rack.stricter.rate_limits.yaml"];
     let human = replay(&stricter);
-    assert_eq!((human.code, human.stderr.as_str()), (0, ""));
+    assert_eq!((human.code, human.said()), (0, ""));
     assert_snapshot("against.txt", &human.stdout);
 }
 

@@ -122,7 +122,7 @@ fn gzip_is_known_by_its_first_bytes_and_may_have_several_members() {
     bench.put("access.log", &gzip(&log)[..12]);
     let run = bench.replay(&[]);
     assert_eq!(run.code, 2);
-    assert!(run.stderr.starts_with("error: cannot read access.log"), "{}", run.stderr);
+    assert!(run.said().starts_with("error: cannot read access.log"), "{}", run.stderr);
 }
 
 #[test]

@@ -158,3 +158,14 @@ web:
     assert_eq!(report["totals"]["matched"], 4);
     assert!(bench.replay(&[]).stdout.contains("1 × paths: passed over: the request lacks `path`"));
 }
+
+#[test]
+fn one_is_one_and_none_is_none() {
+    let bench = Bench::new(TWO_A_MINUTE, common("a", 0));
+    let human = bench.replay(&[]).stdout;
+    assert!(human.contains("\n1 request · 1 allowed · "), "{human}");
+    bench.put("access.log", common("a", 0).repeat(5) + &common("b", 1).repeat(5));
+    let human = bench.replay(&["--top", "0"]).stdout;
+    assert!(human.contains("per_ip refused 6 requests of 2 identities") && !human.contains("more"), "{human}");
+    assert!(!human.contains("  first"), "{human}");
+}

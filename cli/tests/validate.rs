@@ -132,6 +132,18 @@ fn standard_input_is_a_document_once() {
     assert_misuse(&run_in(&documents(), &["validate", "-", "-"], b""), "`-` stands twice");
 }
 
+/// A generator that failed leaves nothing: that is valid, and may not be meant.
+#[test]
+fn that_a_file_is_empty_is_said() {
+    let run = run_in(&documents(), &["validate", CONTRACT, "-"], b"");
+    assert_eq!((run.code, run.stderr.as_str()), (0, "note: standard input is empty: it holds no rules\n"));
+    let folder = TempDir::new().expect("a folder");
+    fs::write(folder.path().join("a.yaml"), "").expect("a file");
+    fs::write(folder.path().join("b.yaml"), "rate_limits: {}").expect("a file");
+    let run = run_in(folder.path(), &["validate", "--format", "json", "a.yaml", "b.yaml"], b"");
+    assert_eq!((run.code, run.stderr.as_str()), (0, "note: a.yaml is empty: it holds no rules\n"));
+}
+
 #[test]
 fn what_cannot_be_done() {
     assert_misuse(&validate(&["none.yaml"]), "cannot read none.yaml: ");
@@ -142,6 +154,60 @@ fn what_cannot_be_done() {
     );
     assert_misuse(&validate(&[]), "FILE");
     assert_misuse(&validate(&["--format", "xml", GOOD]), "human, json, github, gitlab");
+}
+
+/// A job uploads what is on standard output, and whoever reads that wants to parse it.
+#[test]
+fn what_cannot_be_done_is_a_document_for_machines() {
+    let json = validate(&["--format", "json", "none.yaml"]);
+    let report = json_of(&json);
+    assert_eq!((json.code, &report["valid"], &report["findings"]), (2, &json!(false), &json!([])));
+    assert!(report["error"].as_str().is_some_and(|said| said.starts_with("cannot read none.yaml: ")), "{report}");
+    let gitlab = validate(&["--format", "gitlab", CONTRACT, CONTRACT]);
+    assert_eq!((gitlab.code, json_of(&gitlab)), (2, json!([])));
+    for run in [json, gitlab] {
+        assert!(run.stderr.starts_with("error: "), "{run:?}");
+    }
+}
+
+/// However the files are named.
+#[test]
+fn machines_find_the_files() {
+    let folder = TempDir::new().expect("a folder");
+    let root = folder.path().canonicalize().expect("a path");
+    fs::create_dir(root.join("rules")).expect("a folder");
+    let bad = "web: [{name: a, action: blok, limit: 1, period_s: 60}]";
+    fs::write(root.join("rules/a.yaml"), bad).expect("a file");
+    let absolute = root.join("rules/a.yaml").display().to_string();
+    for (name, found) in [
+        ("rules/a.yaml", "rules/a.yaml"),
+        ("././/rules/../rules//a.yaml", "rules/a.yaml"),
+        (absolute.as_str(), "rules/a.yaml"),
+        ("-", "rate_limits.yaml"),
+    ] {
+        let run = |format| run_in(&root, &["validate", "--format", format, name], bad.as_bytes());
+        let issue = &json_of(&run("gitlab"))[0];
+        assert_eq!(issue["location"]["path"], found);
+        let description = issue["description"].as_str().expect("text");
+        assert!(description.starts_with("rate_limits.web[0].action: "), "{description}");
+        let github = run("github").stdout;
+        assert!(github.starts_with(&format!("::error file={found},line=1,col=25,title=action_unknown::")), "{github}");
+        // The place once more, for the log: GitHub annotates the first few only.
+        let shown = if name == "-" { "standard input" } else { name };
+        assert!(github.contains(&format!("::{shown}:1:25: rate_limits.web[0].action: ")), "{github}");
+    }
+}
+
+#[test]
+fn that_there_are_more_findings_is_summed_up() {
+    let rules = "{action: blok}, ".repeat(10_001);
+    let run = run_in(&documents(), &["validate", "-"], format!("web: [{rules}]").as_bytes());
+    assert_eq!(run.code, 1);
+    let summary = run.stdout.lines().next_back().expect("a summary");
+    assert!(summary.starts_with("at least ") && summary.ends_with(" errors in 1 file"), "{summary}");
+    let run = run_in(&documents(), &["explain", "--rules", "-"], format!("web: [{rules}]").as_bytes());
+    let summary = run.stderr.lines().next_back().expect("a summary");
+    assert!(summary.starts_with("error: at least ") && summary.ends_with(" findings in standard input"), "{summary}");
 }
 
 #[test]
@@ -164,10 +230,22 @@ fn files_that_cannot_be_read_have_findings() {
 #[test]
 fn nothing_of_a_document_reaches_the_terminal_raw() {
     let text = "\"w\\u001b[31m\\u202e\": 1\nx: ['\u{9b}31m', {name: \"\\u001b]0;x\\u0007\"}]\n";
-    let run = run_in(&documents(), &["validate", "-"], text.as_bytes());
-    assert_eq!(run.code, 1);
     let is_raw = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
-    assert!(!run.stdout.contains(is_raw), "{:?}", run.stdout);
+    for format in ["human", "github", "gitlab"] {
+        let run = run_in(&documents(), &["validate", "-", "--format", format], text.as_bytes());
+        assert_eq!(run.code, 1);
+        assert!(!run.stdout.contains(is_raw) && !run.stderr.contains(is_raw), "{run:?}");
+    }
+    // Nor does what stands on the command line.
+    for arguments in [
+        &["validate", "no\u{1b}[31m\u{202e}\n::error::x"][..],
+        &["validate", "--format", "github", "no\u{1b}[31m\u{202e}\n::error::x"],
+        &["explain", "--rules", GOOD, "--limiter", "x\u{1b}[31m\u{202e}\n::error::x"],
+    ] {
+        let run = run_in(&documents(), arguments, b"");
+        assert_misuse(&run, "\\u{1b}[31m\\u{202e}\\n::error::x");
+        assert!(!run.stderr.contains(is_raw), "{run:?}");
+    }
 }
 
 #[test]
@@ -197,7 +275,8 @@ fn a_reader_that_goes_away_changes_no_exit_code() {
         drop(child.stdout.take());
         drop(child.stdin.take());
         let output = child.wait_with_output().expect("a run");
-        assert_eq!((output.status.code(), output.stderr), (Some(code), Vec::new()), "{file}");
+        let note = "note: standard input is empty: it holds no rules\n";
+        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(code), note.as_bytes()), "{file}");
     }
 }
 

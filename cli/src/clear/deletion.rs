@@ -1,8 +1,9 @@
 //! The keys of one request, and which of them were there to delete.
 
 use crate::mistake::Mistake;
+use crate::note;
 use crate::redis_server::RedisServer;
-use crate::stored_limiter::{StoredLimiter, note};
+use crate::stored_limiter::StoredLimiter;
 use labkit_ratelimit::{Call, Connection as _, Fault, Rule};
 use labkit_ratelimit_store::StoreKeys;
 use labkit_ratelimit_store::redis::{clear_calls, read_clear};
@@ -29,12 +30,14 @@ impl Deletion {
         }
         if !lacking.is_empty() {
             let names = lacking.into_iter().collect::<Vec<_>>().join(", ");
-            note(&format!("not given: {names}; rules that count by it lose the counter of all who lack it"));
+            note::write(&format!(
+                "not given: {names}; of a rule that counts by it, the counter of all who lack it is meant"
+            ));
         }
         let common = rules.counting().map(|place| rules.rule(place)).filter(|rule| rule.characteristics().len() == 0);
         let common: Vec<&str> = common.map(Rule::name).collect();
         if !common.is_empty() {
-            note(&format!("everybody's counter is deleted of {}: it has no characteristics", common.join(", ")));
+            note::write(&format!("everybody's counter is meant of {}: it has no characteristics", common.join(", ")));
         }
         let one_key = |call: Call| {
             let each = |key: &String| Call { keys: vec![key.clone()], ..call.clone() };

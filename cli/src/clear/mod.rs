@@ -8,6 +8,7 @@ pub(crate) use arguments::Arguments;
 use crate::mistake::Mistake;
 use crate::output::{self, OutputFormat};
 use crate::printable;
+use crate::words::some;
 use console::style;
 use deletion::Deletion;
 use serde::Serialize;
@@ -40,8 +41,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Mistake> {
     let limiter = stored.limiter.name();
     output::write(|out| match arguments.format {
         OutputFormat::Human => {
-            let what = if keys.len() == 1 { "key" } else { "keys" };
-            writeln!(out, "{}: {} {what} deleted", style(limiter).bold(), keys.len())?;
+            let deleted = some(u64::try_from(keys.len()).unwrap_or(u64::MAX), "key");
+            writeln!(out, "{}: {deleted} deleted", style(limiter).bold())?;
             keys.iter().try_for_each(|key| writeln!(out, "  {}", printable::line(key)))
         }
         OutputFormat::Json => {

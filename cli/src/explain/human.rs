@@ -40,6 +40,11 @@ fn write_rule(out: &mut dyn Write, number: usize, rule: &RuleReport, report: &Re
         let end = report.ends_at.as_deref().unwrap_or_default();
         return writeln!(out, "   {}: the chain ends at `{end}`; {would}", style("not reached").dim());
     }
+    let only = &rule.reached_only_when_over;
+    if !only.is_empty() {
+        let verb = if only.len() == 1 { "is" } else { "are" };
+        writeln!(out, "   {}: {} {verb} over", style("reached only when").dim(), quoted(only))?;
+    }
     if !rule.matches {
         let failed = rule.conditions.iter().filter(|condition| !condition.holds);
         for (nth, condition) in failed.enumerate() {
@@ -107,13 +112,35 @@ fn stop(rule: &RuleReport) -> &'static str {
     }
 }
 
+/// `` `a` and `b` ``.
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ")
+}
+
 fn end(report: &Report) -> String {
     let ends = report.ends_at.as_ref().and_then(|name| report.rules.iter().find(|rule| rule.name == *name));
-    let matching = report.rules.iter().filter(|rule| rule.reached && rule.matches).count();
-    match ends {
-        Some(rule) if rule.action == "skip" => format!("The chain ends at `{}`, a bypass.", rule.name),
-        Some(rule) => format!("The chain ends at `{}`, which is final.", rule.name),
-        None if matching == 0 => "No rule matches: the request is let through.".into(),
-        None => "The chain runs through all rules, unless one of them is over and ends it.".into(),
+    let mut meets = report.rules.iter().filter(|rule| rule.reached && rule.matches);
+    // What ends it where it passes: only where all of these are over it goes on.
+    let ends_unless_over = || {
+        let names = report.rules.iter().filter(|rule| rule.reached && rule.ends_chain == Some("when_not_over"));
+        names.map(|rule| rule.name.clone()).collect::<Vec<_>>()
+    };
+    let end = match ends {
+        Some(rule) if rule.action == "skip" => format!("at `{}`, a bypass", rule.name),
+        Some(rule) => format!("at `{}`, which is final", rule.name),
+        None if meets.next().is_none() => return "No rule matches: the request is let through.".into(),
+        None => "at its last rule".to_owned(),
+    };
+    let finals = ends_unless_over();
+    match (finals.as_slice(), ends) {
+        ([], None) => "The chain runs through all rules, unless one of them is over and ends it.".into(),
+        ([], Some(_)) => format!("The chain ends {end}."),
+        ([only], _) => format!("The chain ends at `{only}`, which is final, unless that is over; then {end}."),
+        (several, _) => {
+            format!(
+                "The chain ends at the first of {} that is not over, for they are final; else {end}.",
+                quoted(several)
+            )
+        }
     }
 }

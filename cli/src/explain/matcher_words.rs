@@ -7,15 +7,30 @@ use serde_json::Value as Json;
 /// The most members of a list that are named.
 const NAMED: usize = 6;
 
-/// `be "GET"`, `begin with "/api/"`, `be an address in 10.0.0.0/8`.
+/// `be "GET"`, `begin with "/api/"`, `be an address in 10.0.0.0/8`, `not (be none of 1, 2)`.
 pub(super) fn words(matcher: &MatcherSpec) -> String {
     match matcher {
         MatcherSpec::Scalar(value) => format!("be {}", scalar(value)),
         MatcherSpec::BadScalar(what) => format!("be {what}"),
         MatcherSpec::Pattern(_) => "match a pattern of the host".into(),
         MatcherSpec::Map(pairs) => pairs.iter().map(|(marker, operand)| marked(marker, operand)).collect(),
-        MatcherSpec::List(entries) => entries.iter().map(words).collect::<Vec<_>>().join(" and "),
+        MatcherSpec::List(entries) => match entries.as_slice() {
+            [only] => words(only),
+            several => several.iter().map(part).collect::<Vec<_>>().join(" and "),
+        },
     }
+}
+
+/// One of several: in brackets where it is several itself.
+fn part(matcher: &MatcherSpec) -> String {
+    match matcher {
+        MatcherSpec::List(entries) if entries.len() > 1 => bracketed(matcher),
+        _ => words(matcher),
+    }
+}
+
+fn bracketed(matcher: &MatcherSpec) -> String {
+    format!("({})", words(matcher))
 }
 
 fn marked(marker: &str, operand: &MatcherSpec) -> String {
@@ -26,10 +41,8 @@ fn marked(marker: &str, operand: &MatcherSpec) -> String {
         "nre" => format!("not match {}", pattern(operand)),
         "one_of" | "oneOf" => format!("be one of {}", list(operand)),
         "none_of" | "noneOf" => format!("be none of {}", list(operand)),
-        "not" => match operand {
-            MatcherSpec::List(_) => format!("not both {}", words(operand)),
-            _ => format!("not {}", words(operand)),
-        },
+        // What it turns round ends with its bracket.
+        "not" => format!("not {}", bracketed(operand)),
         "prefix" => format!("begin with {}", list(operand)),
         "cidr" => format!("be an address in {}", networks(operand)),
         other => format!("{other} {}", list(operand)),
@@ -111,8 +124,12 @@ mod tests {
             ("{one_of: []}", "be one of nothing"),
             ("{none_of: [1, 2]}", "be none of 1, 2"),
             ("{one_of: [1, 2, 3, 4, 5, 6, 7, 8]}", "be one of 1, 2, 3, 4, 5, 6, 2 more"),
-            ("{not: {prefix: /a}}", "not begin with \"/a\""),
-            ("{not: [{prefix: /a}, {ne: /ab}]}", "not both begin with \"/a\" and not be \"/ab\""),
+            ("{not: {prefix: /a}}", "not (begin with \"/a\")"),
+            ("{not: [{prefix: /a}, {ne: /ab}]}", "not (begin with \"/a\" and not be \"/ab\")"),
+            ("{not: {not: {ne: a}}}", "not (not (not be \"a\"))"),
+            ("{not: {none_of: [a, b]}}", "not (be none of \"a\", \"b\")"),
+            ("[{not: [{ne: a}, {prefix: b}]}, {nre: c}]", "not (not be \"a\" and begin with \"b\") and not match /c/"),
+            ("{not: [{prefix: a}]}", "not (begin with \"a\")"),
             ("{cidr: 10.0.0.0/8}", "be an address in 10.0.0.0/8"),
             ("{cidr: [10.0.0.0/8, '::1']}", "be an address in 10.0.0.0/8, ::1"),
             ("[{regex: '.'}, {ne: GET}]", "match /./ and not be \"GET\""),

@@ -18,7 +18,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Mistake> {
     let identity = arguments.identity.read()?;
     let chosen = arguments.limiter.read()?;
     // Rules of documents build, and ask no host.
-    let rules = Rules::build(&chosen.name, &chosen.rules, chosen.evaluation)
+    let rules = Rules::build(&chosen.chain.name, &chosen.chain.rules, chosen.chain.evaluation)
         .map_err(|findings| Mistake::Misuse(findings.to_string()))?;
     let values = identity.values();
     let facts = rules.facts(&values).map_err(|failure| Mistake::Misuse(failure.to_string()))?;

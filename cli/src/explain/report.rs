@@ -34,10 +34,13 @@ pub(super) struct RuleReport {
     pub(super) file: Option<String>,
     /// It stands in the place of the default rule of its name.
     pub(super) shadows_default: bool,
+    /// The chain comes to it, unless an earlier rule that is over ends it.
     pub(super) reached: bool,
+    /// Earlier rules that end the chain unless they are over: it comes here only where all of them are.
+    pub(super) reached_only_when_over: Vec<String>,
     pub(super) matches: bool,
     pub(super) conditions: Vec<ConditionReport>,
-    /// Where it matches: `always`, `when_over`, `when_not_over` or `never`.
+    /// Where it matches and is not passed over: `always`, `when_over`, `when_not_over` or `never`.
     pub(super) ends_chain: Option<&'static str>,
     /// It matches, and counts different values of this property, which the request lacks: it is passed over.
     pub(super) passed_over_without: Option<String>,
@@ -91,10 +94,10 @@ impl Report {
         facts: &[Value<'_>],
         explanation: &Explanation<'_>,
     ) -> Self {
-        let met = chosen.rules.iter().zip(&explanation.rules);
+        let met = chosen.chain.rules.iter().zip(&explanation.rules);
         Self {
-            limiter: chosen.name.clone(),
-            evaluation: chosen.evaluation.as_str(),
+            limiter: chosen.chain.name.clone(),
+            evaluation: chosen.chain.evaluation.as_str(),
             identifier: identity.json(),
             rules: met.map(|(spec, met)| RuleReport::new(chosen, rules, facts, spec, met)).collect(),
             ends_at: explanation.ends_at.map(|place| rules.rule(place).name().to_owned()),
@@ -110,6 +113,8 @@ impl RuleReport {
         let file = document.file_of(&spec.name);
         let matches = met.matches == Some(true);
         let skips = spec.action == Action::Skip;
+        // What is passed over neither counts nor ends the chain.
+        let counted = met.step.filter(|_| !met.lacks_distinct);
         // As they are written, not as they are asked.
         let condition = |(property, matcher): &(String, _)| {
             let asked = met.conditions.iter().find(|asked| asked.property == property)?;
@@ -122,11 +127,16 @@ impl RuleReport {
             file: file.or(chosen.contract_file.as_deref()).map(str::to_owned),
             shadows_default: file.is_some() && document.default_rules().iter().any(|rule| rule.name == spec.name),
             reached: met.reached,
+            reached_only_when_over: met
+                .only_when_over
+                .iter()
+                .map(|place| rules.rule(*place).name().to_owned())
+                .collect(),
             matches,
             conditions: spec.matchers.iter().filter_map(condition).collect(),
-            ends_chain: met.step.map(|step| stop(step.stop)).or((matches && skips).then_some("always")),
+            ends_chain: counted.map(|step| stop(step.stop)).or((matches && skips).then_some("always")),
             passed_over_without: spec.count_distinct.clone().filter(|_| met.lacks_distinct),
-            counts: met.step.and_then(|step| CountReport::new(rules, facts, spec, met, &step)),
+            counts: counted.and_then(|step| CountReport::new(rules, facts, spec, met, &step)),
         }
     }
 }

@@ -16,8 +16,8 @@ Examples:
 
 /// Show where one request stands under every rule that it meets. Changes nothing.
 ///
-/// Give all properties, as the application would. The answer is that of a request which came now: its counts are those
-/// of the requests before it.
+/// Give all properties, as the application would. The answer speaks of the requests that were counted until now: where a
+/// window has nothing left (remaining 0), they were all allowed, and the one that comes next is refused.
 #[derive(Args, Debug)]
 #[command(after_help = format!("{PROPERTIES_HELP}\n\n{ENVIRONMENT_HELP}\n\n{EXAMPLES}\n\n{EXIT_CODES}"))]
 pub(crate) struct Arguments {

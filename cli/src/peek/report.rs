@@ -29,6 +29,9 @@ pub(super) struct EvaluationReport {
     pub(super) info: InfoReport,
     #[serde(skip)]
     pub(super) action: &'static str,
+    /// The property whose different values it counts.
+    #[serde(skip)]
+    pub(super) count_distinct: Option<String>,
 }
 
 /// Its numbers. Times are seconds.
@@ -51,6 +54,7 @@ impl Report {
             exceeded: evaluation.is_exceeded(),
             info: InfoReport::from(evaluation.info()),
             action: evaluation.rule().action().as_str(),
+            count_distinct: evaluation.rule().count_distinct().map(str::to_owned),
         };
         Self {
             action: decision.verdict().as_str(),

@@ -3,6 +3,7 @@
 use super::picture::Picture;
 use crate::access_log::Format;
 use crate::arguments::EXIT_CODES;
+use crate::chosen_limiter::LimiterArguments;
 use crate::output::OutputFormat;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -22,10 +23,12 @@ Lines of --decisions, and with --against:
    \"b\":{\"action\":\"block\",\"rule\":\"per_ip\",\"exceeded\":[\"per_ip\"]}}
 
 Examples:
-  labkit-ratelimit replay --rules rules.yaml access.log.gz
+  labkit-ratelimit replay --available available_limiters.yaml \\
+      --rules rules.yaml --limiter rack_request access.log.gz
   cat access.log.*.gz | labkit-ratelimit replay --rules rules.yaml \\
       --format json - | jq .totals
-  labkit-ratelimit replay --rules rules.yaml --against stricter.yaml \\
+  labkit-ratelimit replay --available available_limiters.yaml \\
+      --rules today.yaml --against tomorrow.yaml --limiter rack_request \\
       --picture changes.html access.log.gz";
 
 /// Run an access log through rules: who would have been refused, by which rule, when and how often.
@@ -39,23 +42,19 @@ pub(crate) struct Arguments {
     #[arg(value_name = "LOG")]
     pub(crate) log: PathBuf,
 
-    /// The contract: an `available_limiters` document; its default rules run behind those of --rules
-    #[arg(long, value_name = "FILE")]
-    pub(crate) available: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) limiter: LimiterArguments,
 
-    /// The rules: a `rate_limits` document, YAML or JSON
-    #[arg(long, value_name = "FILE")]
-    pub(crate) rules: PathBuf,
-
-    /// Other rules, to see what they would change: both run over the same requests, each with counters of its own
+    /// Other rules in the place of --rules, to see what they would change; once for each file, in their order
     ///
-    /// A is the document of --rules, B this one. The report tells whom B newly refuses and whom it newly allows.
+    /// A is what --available and --rules say, B the same with these files. Both run over the same requests, each with
+    /// counters of its own. The report tells whom B newly refuses and whom it newly allows.
     #[arg(long, value_name = "FILE")]
-    pub(crate) against: Option<PathBuf>,
+    pub(crate) against: Vec<PathBuf>,
 
-    /// The limiter to run, where the rules hold several; with --against both must hold it
-    #[arg(long, value_name = "NAME")]
-    pub(crate) limiter: Option<String>,
+    /// Another contract in the place of --available, for B; by default B has the contract of A
+    #[arg(long, value_name = "FILE")]
+    pub(crate) against_available: Option<PathBuf>,
 
     /// For whom the report is written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
@@ -81,7 +80,8 @@ pub(crate) struct Arguments {
     /// Also draw requests and refusals over time, with --against under both; FILE ends in .svg or .html
     ///
     /// One file that needs no other. The page (.html) holds the tables of what changes, too. A bar is a
-    /// minute, or 5 or 15 minutes, an hour and more where the log is long: the axis says which.
+    /// minute, or where the log is long the mean per minute of 5 or 15 minutes, an hour and more, and pale
+    /// behind it the busiest minute in it: the axis says which.
     #[arg(long, value_name = "FILE", value_parser = Picture::parse)]
     pub(crate) picture: Option<Picture>,
 
@@ -93,8 +93,9 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// Every file that is read.
     pub(crate) fn read(&self) -> impl Iterator<Item = &Path> {
-        let always = [&self.log, &self.rules].into_iter();
-        always.chain(&self.against).chain(&self.available).map(PathBuf::as_path)
+        let LimiterArguments { available, rules, .. } = &self.limiter;
+        let a = [&self.log].into_iter().chain(available).chain(rules);
+        a.chain(&self.against).chain(&self.against_available).map(PathBuf::as_path)
     }
 
     /// The fields that may hold the time, the preferred first.

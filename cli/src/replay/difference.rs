@@ -4,9 +4,9 @@ use super::changes_report::{ChangesReport, IdentityChange, TurnedReport};
 use super::human::{heading, log, more, numbers, title, troubles};
 use super::report::{Against, Report, RuleReport};
 use super::tally::Totals;
-use crate::printable::excerpt;
+use crate::printable;
 use crate::table::{Column, Sheet};
-use crate::words::{Moments, change, count, percent};
+use crate::words::{Moments, change, count, percent, some};
 use console::style;
 use std::io::{self, Write};
 
@@ -18,8 +18,7 @@ pub(super) fn write(out: &mut dyn Write, report: &Report, changes: &ChangesRepor
     totals(out, report, against)?;
     let moments = Moments::between(report.from.as_deref(), report.to.as_deref());
     let requests = report.outcome.totals.requests;
-    let part =
-        |n: u64| format!("{} {} ({})", count(n), if n == 1 { "request" } else { "requests" }, percent(n, requests));
+    let part = |n: u64| format!("{} ({})", some(n, "request"), percent(n, requests));
     if changes.action_changed == 0 {
         heading(out, "B allows and refuses as A does")?;
     }
@@ -51,8 +50,8 @@ pub(super) fn compared(a: &Totals, b: &Totals) -> Vec<(&'static str, u64, u64)> 
 }
 
 fn totals(out: &mut dyn Write, report: &Report, against: &Against) -> io::Result<()> {
-    for (side, file) in [("A", &report.rules_file), ("B", &against.rules_file)] {
-        writeln!(out, "{side}: {}", excerpt(file.as_bytes()))?;
+    for (side, documents) in [("A", &report.documents), ("B", &against.documents)] {
+        writeln!(out, "{side}: {}", documents.words(printable::line))?;
     }
     heading(out, "Requests")?;
     let mut sheet = Sheet::new(&[Column::Left(""), Column::Right("A"), Column::Right("B"), Column::Right("change")]);

@@ -4,7 +4,7 @@ use super::report::{LogReport, Outcome, Report, RuleReport};
 use crate::access_log::Noticed;
 use crate::printable::excerpt;
 use crate::table::{Column, Sheet};
-use crate::words::{Moments, count, moment, percent, period, seconds};
+use crate::words::{Moments, count, moment, percent, period, seconds, some};
 use console::style;
 use serde_json::Value as Json;
 use std::io::{self, Write};
@@ -41,7 +41,7 @@ fn summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     title(out, report)?;
     let refused = format!("{} refused ({})", count(totals.refused), percent(totals.refused, totals.requests));
     let mut verdicts = vec![
-        format!("{} requests", count(totals.requests)),
+        some(totals.requests, "request"),
         format!("{} allowed", count(totals.allowed)),
         style(refused).bold().to_string(),
     ];
@@ -49,7 +49,7 @@ fn summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     verdicts.extend(if_any(totals.unmatched(), "matched by no rule"));
     writeln!(out, "{}", verdicts.join(" · "))?;
     let others = [
-        if_any(totals.bans, "bans"),
+        (totals.bans > 0).then(|| some(totals.bans, "ban")),
         if_any(totals.warned, "warned of"),
         if_any(totals.logged, "would be refused by log rules"),
     ];
@@ -146,9 +146,8 @@ fn identities(out: &mut dyn Write, rule: &RuleReport, moments: Moments) -> io::R
         (Some(first), Some(last)) => format!(", {} to {}", moments.show(first), moments.show(last)),
         _ => String::new(),
     };
-    let requests = if rule.over() == 1 { "request" } else { "requests" };
-    heading(out, &format!("{} {did} {} {requests}{whose}{span}", rule.name, count(rule.over())))?;
-    if rule.characteristics.is_empty() {
+    heading(out, &format!("{} {did} {}{whose}{span}", rule.name, some(rule.over(), "request")))?;
+    if rule.characteristics.is_empty() || rule.busiest.is_empty() {
         return Ok(());
     }
     let mut columns: Vec<Column<'_>> = rule.characteristics.iter().map(|name| Column::Left(name)).collect();
@@ -194,15 +193,16 @@ fn minutes(out: &mut dyn Write, report: &Report, moments: Moments) -> io::Result
 /// What should not be, and what may be wrong because of it.
 pub(super) fn troubles(out: &mut dyn Write, outcome: &Outcome, whose: &str) -> io::Result<()> {
     if !outcome.failures.is_empty() {
-        let (errors, degraded) = (count(outcome.totals.errors), count(outcome.totals.degraded));
-        heading(out, &format!("{errors} requests without a verdict{whose}, {degraded} with not the whole one"))?;
+        let (errors, degraded) = (some(outcome.totals.errors, "request"), count(outcome.totals.degraded));
+        heading(out, &format!("{errors} without a verdict{whose}, {degraded} with not the whole one"))?;
         for failure in &outcome.failures {
             let rule = failure.rule.as_ref().map_or_else(String::new, |rule| format!("{rule}: "));
             writeln!(out, "  {} × {rule}{}", count(failure.count), failure.message)?;
         }
     }
     if outcome.evicted > 0 {
-        writeln!(out, "\n{} live counters were evicted{whose}: some refusals are missing", count(outcome.evicted))?;
+        let counters = some(outcome.evicted, "live counter");
+        writeln!(out, "\nevicted{whose}: {counters}; some refusals are missing")?;
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ mod minutes;
 mod picture;
 mod report;
 mod requests;
+mod side;
 mod simulation;
 mod tally;
 mod values;
@@ -19,7 +20,6 @@ mod values;
 pub(crate) use arguments::Arguments;
 
 use crate::access_log::{self, Format, Source, Wanted};
-use crate::chosen_limiter::ChosenLimiter;
 use crate::mistake::Mistake;
 use crate::output::{self, OutputFormat};
 use crate::output_file::{self, OutputFile};
@@ -30,20 +30,13 @@ use decisions::Decisions;
 use picture::Buckets;
 use report::{Against, LogReport, Outcome, Report};
 use requests::Requests;
-use simulation::{Aftermath, Running, Simulation};
-use std::path::{Path, PathBuf};
-use std::slice;
+use side::Side;
+use simulation::{Aftermath, Running};
+use std::path::Path;
 use tally::Tally;
 
 /// Requests between two steps of the progress bar.
 const STEP: usize = 8192;
-
-/// A limiter of a document, ready to decide.
-#[derive(Debug)]
-struct Side {
-    document: ChosenLimiter,
-    simulation: Simulation,
-}
 
 /// What came of all requests.
 #[derive(Debug)]
@@ -58,13 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Mistake> {
     if arguments.read().filter(|path| *path == Path::new("-")).count() > 1 {
         return Err(Mistake::Misuse("`-` stands twice: standard input can be read once".into()));
     }
-    let side = |rules: &PathBuf, limiter: Option<&str>| {
-        ChosenLimiter::read(arguments.available.as_deref(), slice::from_ref(rules), limiter).and_then(Side::new)
-    };
-    let a = side(&arguments.rules, arguments.limiter.as_deref())?;
-    // The limiter of A, whatever else B holds.
-    let against = |rules| side(rules, Some(&a.document.name));
-    let b = arguments.against.as_ref().map(against).transpose()?;
+    let (a, b) = side::read(arguments)?;
     let (decisions, picture) = files(arguments)?;
     let (requests, log) = read(arguments, &properties(&a, b.as_ref()))?;
     let mut decisions = decisions.map(Decisions);
@@ -86,12 +73,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Mistake> {
             writeln!(out)
         }
     })
-}
-
-impl Side {
-    fn new(document: ChosenLimiter) -> Result<Self, Mistake> {
-        Ok(Self { simulation: Simulation::new(&document)?, document })
-    }
 }
 
 /// The properties that rules of either mention.
@@ -150,21 +131,17 @@ fn decide(
 
 fn report(arguments: &Arguments, log: LogReport, requests: &Requests, ran: Ran, a: &Side, b: Option<&Side>) -> Report {
     let top = arguments.top;
-    let outcome = |side: &Side, (tally, aftermath)| Outcome::new(&side.document, requests, &tally, aftermath, top);
+    let outcome = |side: &Side, (tally, aftermath)| Outcome::new(&side.chain, requests, &tally, aftermath, top);
     let changes = ran.changes.as_ref().zip(b);
     Report {
-        limiter: a.document.name.clone(),
-        rules_file: arguments.rules.display().to_string(),
+        limiter: a.chain.name.clone(),
+        documents: a.documents(),
         log,
         from: requests.iter().next().map(|request| report::instant(request.at_us)),
         to: requests.iter().next_back().map(|request| report::instant(request.at_us)),
-        changes: changes
-            .map(|(changes, b)| ChangesReport::new(changes, &a.document.rules, &b.document.rules, requests, top)),
+        changes: changes.map(|(changes, b)| ChangesReport::new(changes, &a.chain.rules, &b.chain.rules, requests, top)),
         outcome: outcome(a, ran.a),
-        against: b
-            .zip(ran.b)
-            .zip(arguments.against.as_ref())
-            .map(|((b, ran), path)| Against { rules_file: path.display().to_string(), outcome: outcome(b, ran) }),
+        against: b.zip(ran.b).map(|(b, ran)| Against { documents: b.documents(), outcome: outcome(b, ran) }),
     }
 }
 
@@ -196,13 +173,10 @@ fn read(arguments: &Arguments, properties: &[String]) -> Result<(Requests, LogRe
             .reasons
             .iter()
             .flat_map(|group| &group.first)
-            .map(|example| format!("\n  line {}: {}", example.line, example.detail))
+            .map(|example| format!("line {}: {}", example.line, example.detail))
             .collect();
-        return Err(Mistake::Misuse(format!(
-            "no line of {name} could be read as {}{}",
-            Format::as_str(format),
-            reasons.concat()
-        )));
+        let what = format!("no line of {name} could be read as {}", Format::as_str(format));
+        return Err(Mistake::Explained { what, below: reasons });
     }
     requests.sort();
     let log = LogReport::new(name, format, notes, &requests);

@@ -9,7 +9,7 @@ use super::simulation::Aftermath;
 use super::tally::{RuleTally, Tally, Totals};
 use super::values::ValueId;
 use crate::access_log::{Format, Notes, Noticed, Property};
-use crate::chosen_limiter::ChosenLimiter;
+use crate::chosen_limiter::Chain;
 use jiff::Timestamp;
 use labkit_ratelimit::{Action, Algorithm, NumberSpec, RuleSpec};
 use serde::Serialize;
@@ -19,7 +19,8 @@ use serde_json::{Map, Value as Json};
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     pub(crate) limiter: String,
-    pub(crate) rules_file: String,
+    #[serde(flatten)]
+    pub(crate) documents: DocumentsReport,
     pub(crate) log: LogReport,
     /// The time of the first request.
     pub(crate) from: Option<String>,
@@ -37,9 +38,20 @@ pub(crate) struct Report {
 /// The rules of `--against`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Against {
-    pub(crate) rules_file: String,
+    #[serde(flatten)]
+    pub(crate) documents: DocumentsReport,
     #[serde(flatten)]
     pub(crate) outcome: Outcome,
+}
+
+/// Which documents one side runs.
+#[derive(Debug, Serialize)]
+pub(crate) struct DocumentsReport {
+    /// The files of rules in one text; the contract where there are none.
+    pub(crate) rules_file: String,
+    pub(crate) rules_files: Vec<String>,
+    /// Null where no contract is given: then no default runs.
+    pub(crate) available_file: Option<String>,
 }
 
 /// What came of the requests under one document.
@@ -122,6 +134,32 @@ pub(crate) struct MinuteReport {
     pub(crate) refused: u64,
 }
 
+impl DocumentsReport {
+    pub(super) fn new(rules_files: &[String], available_file: Option<&String>) -> Self {
+        let rules_file = if rules_files.is_empty() { available_file.cloned() } else { Some(rules_files.join(", ")) };
+        Self {
+            rules_file: rules_file.unwrap_or_default(),
+            rules_files: rules_files.to_vec(),
+            available_file: available_file.cloned(),
+        }
+    }
+
+    /// For people: `owner.yaml, global.yaml`, or where there are none `defaults of available_limiters.yaml`.
+    pub(crate) fn rules_in_words(&self, named: impl Fn(&str) -> String) -> String {
+        if self.rules_files.is_empty() {
+            return self.words(named);
+        }
+        self.rules_files.iter().map(|file| named(file)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// For people: `owner.yaml, global.yaml, defaults of available_limiters.yaml`.
+    pub(crate) fn words(&self, named: impl Fn(&str) -> String) -> String {
+        let rules = self.rules_files.iter().map(|file| named(file));
+        let defaults = self.available_file.iter().map(|file| format!("defaults of {}", named(file)));
+        rules.chain(defaults).collect::<Vec<_>>().join(", ")
+    }
+}
+
 impl LogReport {
     pub(super) fn new(file: String, format: Format, notes: Notes, requests: &Requests) -> Self {
         let furthest_s = std::time::Duration::from_micros(requests.furthest_us()).as_secs_f64();
@@ -132,14 +170,8 @@ impl LogReport {
 }
 
 impl Outcome {
-    pub(super) fn new(
-        document: &ChosenLimiter,
-        requests: &Requests,
-        tally: &Tally,
-        aftermath: Aftermath,
-        top: usize,
-    ) -> Self {
-        let rules = document.rules.iter().zip(&tally.rules);
+    pub(super) fn new(chain: &Chain, requests: &Requests, tally: &Tally, aftermath: Aftermath, top: usize) -> Self {
+        let rules = chain.rules.iter().zip(&tally.rules);
         Self {
             totals: tally.totals,
             rules: rules.map(|(spec, tally)| RuleReport::new(spec, tally, requests, top)).collect(),

@@ -3,7 +3,7 @@
 use super::failures::{Failure, Failures};
 use super::requests::{Request, Requests};
 use super::tally::Tally;
-use crate::chosen_limiter::ChosenLimiter;
+use crate::chosen_limiter::Chain;
 use crate::mistake::Mistake;
 use labkit_ratelimit::{Decision, Limiter, ManualClock, MemoryStore, RulesRef};
 use std::sync::Arc;
@@ -36,14 +36,14 @@ pub(super) struct Aftermath {
 }
 
 impl Simulation {
-    pub(super) fn new(document: &ChosenLimiter) -> Result<Self, Mistake> {
+    pub(super) fn new(chain: &Chain) -> Result<Self, Mistake> {
         // It grows with what is live in it, whatever its bound.
         let store = Arc::new(MemoryStore::with_max_keys(usize::MAX));
         let clock = Arc::new(ManualClock::default());
         let failures = Arc::new(Failures::default());
-        let limiter = Limiter::builder(&document.name)
-            .rules(document.rules.iter().cloned())
-            .evaluation(document.evaluation)
+        let limiter = Limiter::builder(&chain.name)
+            .rules(chain.rules.iter().cloned())
+            .evaluation(chain.evaluation)
             .memory(Arc::clone(&store))
             .clock(Arc::clone(&clock))
             .logger(Arc::clone(&failures))

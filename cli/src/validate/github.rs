@@ -1,6 +1,8 @@
 //! Findings as workflow commands, which GitHub shows as annotations on the lines.
 
+use super::place;
 use super::verdict::Verdict;
+use crate::printable;
 use labkit_ratelimit_engine::{Finding, Severity};
 use std::io::{self, Write};
 
@@ -18,19 +20,21 @@ fn command(finding: &Finding) -> String {
         Severity::Warning => "warning",
     };
     let mut properties = Vec::new();
-    if let Some(at) = &finding.location {
-        let file = at.file.strip_prefix("./").unwrap_or(&at.file);
-        properties.push(format!("file={},line={},col={}", property(file), at.line, at.column));
+    let mut place = String::new();
+    if let Some((at, file)) = finding.location.as_ref().zip(place::file_of(finding)) {
+        properties.push(format!("file={},line={},col={}", property(&file), at.line, at.column));
+        // GitHub makes annotations of the first few only. The others are lines of the job's log.
+        place = format!("{at}: ");
     }
     properties.push(format!("title={}", property(finding.code.as_str())));
     let at = if finding.path.is_empty() { String::new() } else { format!("{}: ", finding.path) };
-    let message = format!("{at}{}. {}", finding.message, finding.mend());
+    let message = format!("{place}{at}{}. {}", finding.message, finding.mend());
     format!("::{name} {}::{}", properties.join(","), escaped(&message))
 }
 
-/// What would end the command's line.
+/// Nothing that would end the command's line, or that a terminal would act on.
 fn escaped(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    printable::line(text).replace('%', "%25")
 }
 
 /// Also what would end a property.
@@ -46,14 +50,14 @@ mod tests {
 
     #[test]
     fn nothing_in_a_name_or_a_message_ends_a_command() {
-        let source = Source::new("./a,b:100%\r.yaml", "rate_limits: {\"x%\\n::error::y\": 1}");
+        let source = Source::new("./a,b:100%\r.yaml", "rate_limits: {\"x%\\n::error::y\\u001b[31m\\u202e\": 1}");
         let findings = Documents::new().rate_limits(source).read().expect_err("no list of rules");
         let all: Vec<String> = findings.iter().map(command).collect();
         assert!(!all.is_empty());
         for line in all {
-            assert!(line.starts_with("::error file=a%2Cb%3A100%25%0D.yaml,line=1,col="), "{line}");
-            assert!(!line.contains(['\n', '\r']), "{line}");
-            assert!(line.contains("rate_limits.x%25%0A"), "{line}");
+            assert!(line.starts_with("::error file=a%2Cb%3A100%25\\r.yaml,line=1,col="), "{line}");
+            assert!(!line.contains(|c: char| !printable::is_safe(c)), "{line}");
+            assert!(line.contains("rate_limits.x%25\\n"), "{line}");
         }
     }
 

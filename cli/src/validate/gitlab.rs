@@ -1,6 +1,8 @@
 //! Findings as a code quality report, which GitLab shows in the merge request.
 
+use super::place;
 use super::verdict::Verdict;
+use crate::printable;
 use labkit_ratelimit_engine::{Finding, Findings, Severity};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -10,17 +12,17 @@ use std::io::{self, Write};
 
 /// One of its issues.
 #[derive(Debug, Serialize)]
-struct Issue<'f> {
+struct Issue {
     description: String,
     check_name: &'static str,
     fingerprint: String,
     severity: &'static str,
-    location: Place<'f>,
+    location: Place,
 }
 
 #[derive(Debug, Serialize)]
-struct Place<'f> {
-    path: &'f str,
+struct Place {
+    path: String,
     lines: Lines,
 }
 
@@ -34,31 +36,38 @@ pub(super) fn write(out: &mut dyn Write, verdict: &Verdict) -> io::Result<()> {
     writeln!(out)
 }
 
-fn issues(findings: &Findings) -> Vec<Issue<'_>> {
+/// The report of a validation that could not be done: it is no finding, and the exit code tells.
+pub(super) fn write_none(out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "[]")
+}
+
+fn issues(findings: &Findings) -> Vec<Issue> {
     // How often each was there before: the same code may stand twice at one path.
-    let mut equals: HashMap<(&str, &str, &str), u32> = HashMap::new();
+    let mut equals: HashMap<(String, &str, &str), u32> = HashMap::new();
     let issue = |finding| {
         let issue = Issue::new(finding);
-        let nth = equals.entry((issue.location.path, &finding.path, issue.check_name)).or_default();
+        let nth = equals.entry((issue.location.path.clone(), &finding.path, issue.check_name)).or_default();
         *nth += 1;
-        Issue { fingerprint: fingerprint(issue.location.path, finding, *nth), ..issue }
+        Issue { fingerprint: fingerprint(&issue.location.path, finding, *nth), ..issue }
     };
     findings.iter().map(issue).collect()
 }
 
-impl<'f> Issue<'f> {
-    fn new(finding: &'f Finding) -> Self {
-        let (file, begin) = finding.location.as_ref().map_or(("", 1), |at| (&*at.file, at.line));
+impl Issue {
+    fn new(finding: &Finding) -> Self {
+        let at = if finding.path.is_empty() { String::new() } else { format!("{}: ", finding.path) };
         Self {
-            description: format!("{}. {}", finding.message, finding.mend()),
+            description: printable::line(&format!("{at}{}. {}", finding.message, finding.mend())),
             check_name: finding.code.as_str(),
             fingerprint: String::new(),
             severity: match finding.severity {
                 Severity::Error => "major",
                 Severity::Warning => "minor",
             },
-            // GitLab finds a file by its path from the root, without a dot in front.
-            location: Place { path: file.strip_prefix("./").unwrap_or(file), lines: Lines { begin } },
+            location: Place {
+                path: place::file_of(finding).unwrap_or_default(),
+                lines: Lines { begin: finding.location.as_ref().map_or(1, |at| at.line) },
+            },
         }
     }
 }

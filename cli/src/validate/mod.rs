@@ -5,6 +5,7 @@ mod github;
 mod gitlab;
 mod human;
 mod machine;
+mod place;
 mod verdict;
 
 pub(crate) use arguments::Arguments;
@@ -20,9 +21,8 @@ use verdict::Verdict;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Mistake> {
-    let mut inputs = Inputs::default();
-    let sources: Vec<Source> = arguments.files.iter().map(|path| inputs.read(path)).collect::<Result<_, _>>()?;
-    let verdict = Verdict::of(sources.len(), documents(&sources)?.read(), arguments.strict);
+    let (sources, documents) = read(arguments).map_err(|mistake| said(arguments.format, mistake))?;
+    let verdict = Verdict::of(sources.len(), documents.read(), arguments.strict);
     let written = output::write(|out| match arguments.format {
         ReportFormat::Human => human::write(out, &verdict, &sources),
         ReportFormat::Json => machine::write(out, &verdict),
@@ -39,6 +39,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Mistake> {
         let _ = writeln!(io::stderr(), "{}", verdict.summary());
     }
     Ok(if verdict.is_good() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn read(arguments: &Arguments) -> Result<(Vec<Source>, Documents), Mistake> {
+    let mut inputs = Inputs::default();
+    let sources: Vec<Source> = arguments.files.iter().map(|path| inputs.read(path)).collect::<Result<_, _>>()?;
+    let documents = documents(&sources)?;
+    Ok((sources, documents))
+}
+
+/// What ends the command, said to machines too: they read standard output, and should find what they expect there.
+fn said(format: ReportFormat, mistake: Mistake) -> Mistake {
+    let written = output::write(|out| match format {
+        ReportFormat::Human | ReportFormat::Github => Ok(()),
+        ReportFormat::Json => machine::write_error(out, &mistake),
+        ReportFormat::Gitlab => gitlab::write_none(out),
+    });
+    match written {
+        Ok(()) | Err(Mistake::Closed) => mistake,
+        Err(unwritable) => unwritable,
+    }
 }
 
 /// The contract, wherever it stands, and the others in their order.

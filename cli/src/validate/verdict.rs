@@ -1,5 +1,7 @@
 //! What is thought of a set of documents.
 
+use crate::mistake;
+use crate::words;
 use labkit_ratelimit_documents::{Catalog, LimiterDocument};
 use labkit_ratelimit_engine::{Findings, Severity};
 use std::collections::HashSet;
@@ -10,6 +12,8 @@ pub(super) struct Verdict {
     pub(super) findings: Findings,
     pub(super) errors: usize,
     pub(super) warnings: usize,
+    /// There are more findings than are listed.
+    is_cut: bool,
     strict: bool,
     files: usize,
     limiters: usize,
@@ -27,7 +31,8 @@ impl Verdict {
         };
         let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
         let warnings = findings.len() - errors;
-        Self { findings, errors, warnings, strict, files, limiters, rules }
+        let is_cut = mistake::are_cut(&findings);
+        Self { findings, errors, warnings, is_cut, strict, files, limiters, rules }
     }
 
     /// Whether the exit code is 0.
@@ -46,7 +51,9 @@ impl Verdict {
         }
         let places: HashSet<_> =
             self.findings.iter().filter_map(|finding| finding.location.as_ref()).map(|at| &at.file).collect();
-        let found = (!found.is_empty()).then(|| format!("{} in {}", found.join(", "), some(places.len(), "file")));
+        let least = if self.is_cut { "at least " } else { "" };
+        let found =
+            (!found.is_empty()).then(|| format!("{least}{} in {}", found.join(", "), some(places.len(), "file")));
         let read = || {
             format!(
                 "{} with {} in {}",
@@ -65,5 +72,5 @@ impl Verdict {
 }
 
 fn some(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+    words::some(u64::try_from(n).unwrap_or(u64::MAX), what)
 }

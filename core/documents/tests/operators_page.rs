@@ -42,9 +42,11 @@ fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// The contract whose limiters the page's rules are for.
+/// The contract whose limiters the page's rules are for: the page's own, as a reader has it who follows it.
 fn contract() -> Source {
-    Source::read_file(root().join("examples/available_limiters.yaml")).expect("the contract")
+    let blocks = blocks(&page());
+    let contract = blocks.iter().find(|block| block.info == "yaml available_limiters").expect("the contract");
+    Source::new("available_limiters.yaml", &contract.text)
 }
 
 /// A `rate_limits` document of what a block shows.

@@ -29,6 +29,9 @@ pub struct Explained<'e> {
     pub place: u32,
     /// The chain comes to it, unless an earlier rule that is over ends it before.
     pub reached: bool,
+    /// The places of earlier rules that end the chain unless they are over ([`Stop::WhenPassed`]): it comes here only
+    /// where all of them are.
+    pub only_when_over: Vec<u32>,
     /// What it asks, in the order in which it is asked: what costs least first.
     pub conditions: Vec<Condition<'e>>,
     /// Whether all of them hold; none where the host could not say.
@@ -70,7 +73,15 @@ impl Rules {
             let place = numbers::index(at);
             self.explained(place, placed, ends_at.is_none_or(|end| place <= end), facts, host)
         };
-        Ok(Explanation { rules: self.chain.iter().enumerate().map(explained).collect(), ends_at })
+        let mut rules: Vec<_> = self.chain.iter().enumerate().map(explained).collect();
+        let mut only_when_over = Vec::new();
+        for met in rules.iter_mut().filter(|met| met.reached) {
+            met.only_when_over.clone_from(&only_when_over);
+            if met.step.is_some_and(|step| step.stop == Stop::WhenPassed) && !met.lacks_distinct {
+                only_when_over.push(met.place);
+            }
+        }
+        Ok(Explanation { rules, ends_at })
     }
 
     fn explained<'e>(
@@ -93,7 +104,8 @@ impl Rules {
         let step = if counts { self.step(place, placed, facts, Mode::Check, host).ok() } else { None };
         let overridden_by = step.and_then(|_| overriding(placed, facts, host).ok().flatten().map(|(at, _)| at));
         let conditions = rule.matchers.iter().zip(&placed.matched).map(condition).collect();
-        Explained { rule, place, reached, conditions, matches, overridden_by, step, lacks_distinct }
+        let only_when_over = Vec::new();
+        Explained { rule, place, reached, only_when_over, conditions, matches, overridden_by, step, lacks_distinct }
     }
 }
 
@@ -185,6 +197,23 @@ mod tests {
             assert_eq!(explanation.rules[3].matches, Some(true));
             assert_eq!(explanation.rules[1].step.map(|step| step.stop), Some(Stop::WhenOver));
         }
+    }
+
+    #[test]
+    fn behind_a_final_limit_that_passes_nothing_is_reached_where_all_rules_run() {
+        let last = |name: &str| RuleSpec { is_final: true, ..RuleSpec::limit(name, 1, 60) };
+        let distinct = RuleSpec { is_final: true, ..RuleSpec::limit("d", 1, 60).count_distinct("user") };
+        let specs = [distinct, last("a"), RuleSpec::limit("b", 1, 60), last("c"), RuleSpec::limit("d2", 1, 60)];
+        let only = |evaluation| {
+            let rules = Rules::build("web", &specs, evaluation).expect("good rules");
+            // Without the user the first is passed over: it ends nothing.
+            let explanation = rules.explain(&[Value::Null], &NoHost).expect("no host is asked");
+            explanation.rules.into_iter().map(|met| (met.reached, met.only_when_over)).collect::<Vec<_>>()
+        };
+        let all = [vec![], vec![], vec![1], vec![1], vec![1, 3]].map(|places| (true, places));
+        assert_eq!(only(Evaluation::All), all);
+        let first_block = [true, true, false, false, false].map(|reached| (reached, vec![]));
+        assert_eq!(only(Evaluation::FirstBlock), first_block);
     }
 
     #[test]

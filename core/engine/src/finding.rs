@@ -30,7 +30,7 @@ macro_rules! codes {
 }
 
 codes! {
-    LimitBelowOne "limit_below_one" "Give a limit of 1 or more; to refuse everything, let a callable return 0.",
+    LimitBelowOne "limit_below_one" "Give a limit of 1 or more. No rule of a file refuses everything; in code, a callable that returns 0 does.",
     PeriodBelowOne "period_below_one" "Give a period of at least 1 second.",
     PeriodAboveMax "period_above_max" "Give a period of at most 31622400 seconds (366 days).",
     BanBelowOne "ban_below_one" "Give a ban of at least 1 second, or leave ban_for_s out.",

@@ -8,6 +8,13 @@ use std::fmt;
 pub(crate) fn of_server(error: &RedisError) -> Fault {
     let code = error.code().unwrap_or("ERR");
     let message = error.detail().map_or_else(|| code.to_owned(), |detail| format!("{code} {detail}"));
+    // A call with many keys is no command to a server that nobody logged in to, but a breach of its protocol.
+    if code == "NOAUTH" || message.contains("unauthenticated") {
+        return Fault::new(
+            "AuthenticationError",
+            format!("the server asks for a password, and none was given: {message}"),
+        );
+    }
     Fault::new("CommandError", message)
 }
 

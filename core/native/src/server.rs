@@ -95,7 +95,8 @@ impl Server {
     /// | Sentinel | `redis+sentinel://[…@]host[:port],host[:port]/master[/database][?sentinel_username=…&sentinel_password=…]` |
     /// | Cluster | `redis+cluster://[…@]host[:port],host[:port]` |
     ///
-    /// With `rediss` in place of `redis` it is TLS. Characters with a meaning in URLs are percent-encoded.
+    /// With `rediss` in place of `redis` it is TLS. Characters with a meaning in URLs are percent-encoded. Of `user@host` the
+    /// password follows with [`Self::password`]: a user without one is refused when the connection is built.
     ///
     /// # Errors
     /// What is wrong and how to mend it; the text never holds a password.
@@ -165,6 +166,7 @@ impl Server {
                 "a user or password of sentinels, but no sentinel: build it with Server::sentinel, or leave them out",
             ));
         }
+        self.validate_place()?;
         for login in [&self.login, &self.sentinel_login] {
             if login.username.is_some() && login.password.is_none() {
                 return Err(ConfigError::new(
@@ -173,6 +175,11 @@ impl Server {
                 ));
             }
         }
+        Ok(())
+    }
+
+    /// What no address can be, whoever logs in.
+    pub(crate) fn validate_place(&self) -> Result<(), ConfigError> {
         if self.database != 0 && matches!(self.place, Place::Cluster(_)) {
             return Err(ConfigError::new(
                 ConfigErrorKind::Database,

@@ -31,7 +31,7 @@ pub(crate) fn parse(url: &str) -> Result<Server, ConfigError> {
         };
         let server = read?;
         let server = if tls { server.tls(Tls::default()) } else { server };
-        server.validate()?;
+        server.validate_place()?;
         return Ok(server);
     }
     Err(ConfigError::new(
@@ -141,7 +141,7 @@ fn unix(rest: &str) -> Result<Server, ConfigError> {
             _ => server.password(value),
         };
     }
-    server.validate()?;
+    server.validate_place()?;
     Ok(server)
 }
 
@@ -203,6 +203,7 @@ mod tests {
             "redis://user_s3cret:s3cret@h",
             "unix:///r?password=s3cret",
             "redis+sentinel://:s3cret@a/n?sentinel_password=s3cret",
+            "redis://s3cret@h",
         ] {
             let server = Server::parse(url).unwrap();
             assert!(!format!("{server} {server:?}").contains("s3cret"), "{server:?}");
@@ -214,7 +215,6 @@ mod tests {
             "redis://:a#s3cret@h",
             "redis://:s3cret@h:port",
             "redis://:s3cret@h/x",
-            "redis://s3cret@h",
             "redis://h?s3cret=1",
             "redis://:%ff_s3cret@h",
             "redis+cluster://:s3cret@h/7",
@@ -239,7 +239,6 @@ mod tests {
             ("unix://run/r.sock", Kind::Address),
             ("redis+cluster://", Kind::Address),
             ("redis+cluster://a,", Kind::Address),
-            ("redis://user@h", Kind::Credentials),
             ("redis://:p@ss/w@h", Kind::Credentials),
             ("redis://h/one", Kind::Database),
             ("redis://h/-1", Kind::Database),
@@ -252,6 +251,18 @@ mod tests {
             let error = Server::parse(url).unwrap_err();
             assert_eq!(error.kind(), kind, "{url}: {error}");
         }
+    }
+
+    #[test]
+    fn a_password_may_follow_a_url() {
+        for url in ["redis://user@h", "unix:///r?username=user"] {
+            let server = Server::parse(url).unwrap();
+            assert_eq!(server.validate().unwrap_err().kind(), ConfigErrorKind::Credentials, "{url}");
+            assert!(server.clone().password("p").login == login(Some("user"), Some("p")), "{url}");
+            assert!(server.password("p").validate().is_ok(), "{url}");
+        }
+        let server = Server::parse("redis+sentinel://h/m?sentinel_username=user").unwrap();
+        assert!(server.validate().is_err() && server.sentinel_password("p").validate().is_ok());
     }
 
     #[test]

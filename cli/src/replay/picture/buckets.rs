@@ -21,6 +21,15 @@ pub(crate) struct Buckets {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bucket {
     pub(super) from_us: u64,
+    /// All that is in it.
+    pub(super) all: Counted,
+    /// The most that a minute of it has, of each.
+    pub(super) busiest: Counted,
+}
+
+/// Requests, and those of them that were refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counted {
     pub(super) requests: u64,
     pub(super) refused_a: u64,
     pub(super) refused_b: u64,
@@ -40,11 +49,15 @@ impl Buckets {
         let place = |minute: &Minute| usize::try_from(minute.from_us / width_us - begins).unwrap_or(usize::MAX);
         for minute in a.all() {
             let bucket = &mut all[place(minute)];
-            bucket.requests += minute.requests;
-            bucket.refused_a += minute.refused;
+            bucket.all.requests += minute.requests;
+            bucket.all.refused_a += minute.refused;
+            bucket.busiest.requests = bucket.busiest.requests.max(minute.requests);
+            bucket.busiest.refused_a = bucket.busiest.refused_a.max(minute.refused);
         }
         for minute in b.into_iter().flat_map(Minutes::all) {
-            all[place(minute)].refused_b += minute.refused;
+            let bucket = &mut all[place(minute)];
+            bucket.all.refused_b += minute.refused;
+            bucket.busiest.refused_b = bucket.busiest.refused_b.max(minute.refused);
         }
         Self { minutes, all }
     }
@@ -120,12 +133,20 @@ mod tests {
             let buckets = buckets(&minutes);
             assert_eq!(buckets.unit(), unit, "{last}");
             assert!((FEWEST..=MOST).contains(&u64::try_from(buckets.all.len()).expect("few")), "{last}");
-            let sum = |count: fn(&Bucket) -> u64| buckets.all.iter().map(count).sum::<u64>();
-            assert_eq!(sum(|bucket| bucket.requests), u64::try_from(minutes.len()).expect("few"));
-            assert_eq!(sum(|bucket| bucket.refused_a), sum(|bucket| bucket.requests));
+            let sum = |count: fn(&Counted) -> u64| buckets.all.iter().map(|bucket| count(&bucket.all)).sum::<u64>();
+            assert_eq!(sum(|all| all.requests), u64::try_from(minutes.len()).expect("few"));
+            assert_eq!(sum(|all| all.refused_a), sum(|all| all.requests));
             let even = minutes.iter().filter(|minute| *minute % 2 == 0).count();
-            assert_eq!(sum(|bucket| bucket.refused_b), u64::try_from(even).expect("few"));
+            assert_eq!(sum(|all| all.refused_b), u64::try_from(even).expect("few"));
         }
+    }
+
+    #[test]
+    fn the_busiest_minute_of_each_is_known() {
+        let buckets = buckets(&[0, 1, 1, 1, 2, 2, 300]);
+        let counted = |requests, refused_a, refused_b| Counted { requests, refused_a, refused_b };
+        assert_eq!(buckets.minutes, 5);
+        assert_eq!((buckets.all[0].all, buckets.all[0].busiest), (counted(6, 6, 3), counted(3, 3, 2)));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The chart: a row of bars for requests, and below it, on a scale of its own, one for refusals under A and B.
 
-use super::buckets::{Bucket, Buckets};
+use super::buckets::{Bucket, Buckets, Counted};
 use super::markup::{Attributes, Markup};
 use super::scale::{self, Counts};
 use super::{Names, Report};
-use crate::words::{count, percent};
+use crate::words::{count, mean, percent, some};
 use std::io;
 
 // All lengths are tenths of a pixel.
@@ -33,6 +33,7 @@ const STYLE: &str = "
 .replay .axis{stroke:#57606a}
 .replay .hit{fill:#000;fill-opacity:0}
 .replay .column:hover .hit{fill-opacity:.06}
+.replay .busiest{fill-opacity:.35;pointer-events:none}
 .replay .requests{fill:#8c959f}
 .replay .a{fill:#d55e00}
 .replay .b{fill:#0072b2}
@@ -54,7 +55,7 @@ struct Series {
     class: &'static str,
     from: u64,
     to: u64,
-    of: fn(&Bucket) -> u64,
+    of: fn(&Counted) -> u64,
     /// ` under A`.
     whose: &'static str,
 }
@@ -87,17 +88,17 @@ pub(super) fn write(markup: &mut Markup<'_>, report: &Report, buckets: &Buckets,
     markup.empty("rect", &[("class", "replay-paper"), ("width", &width), ("height", &height)])?;
     header(markup, report, names, &title)?;
     let refused = refused(names);
-    let largest = |series: &Series| buckets.all.iter().map(series.of).max().unwrap_or(0);
+    let largest = |series: &Series| buckets.all.iter().map(|bucket| (series.of)(&bucket.busiest)).max().unwrap_or(0);
     let requests = Row { top: REQUESTS_TOP, height: REQUESTS_HEIGHT, counts: Counts::new(largest(&REQUESTS)) };
     let refusals = Row {
         top: REFUSED_TOP,
         height: REFUSED_HEIGHT,
         counts: Counts::new(refused.iter().map(largest).max().unwrap_or(0)),
     };
-    let unit = buckets.unit();
-    axis(markup, &requests, &format!("Requests per {unit}"))?;
-    axis(markup, &refusals, &format!("Refused requests per {unit}"))?;
-    for (at, bucket) in buckets.all.iter().enumerate().filter(|(_, bucket)| bucket.requests > 0) {
+    let how = how(buckets);
+    axis(markup, &requests, &format!("Requests per minute{how}"))?;
+    axis(markup, &refusals, &format!("Refused requests per minute{how}"))?;
+    for (at, bucket) in buckets.all.iter().enumerate().filter(|(_, bucket)| bucket.all.requests > 0) {
         column(markup, at, bucket, buckets, &requests, &refusals, &refused)?;
     }
     for row in [&requests, &refusals] {
@@ -111,15 +112,15 @@ pub(super) fn write(markup: &mut Markup<'_>, report: &Report, buckets: &Buckets,
     markup.close("svg")
 }
 
-const REQUESTS: Series = Series { class: "requests", from: 10, to: 90, of: |bucket| bucket.requests, whose: "" };
+const REQUESTS: Series = Series { class: "requests", from: 10, to: 90, of: |counted| counted.requests, whose: "" };
 
 fn refused(names: &Names) -> Vec<Series> {
     if names.b.is_none() {
-        return vec![Series { class: "a", from: 10, to: 90, of: |bucket| bucket.refused_a, whose: "" }];
+        return vec![Series { class: "a", from: 10, to: 90, of: |counted| counted.refused_a, whose: "" }];
     }
     vec![
-        Series { class: "a", from: 10, to: 50, of: |bucket| bucket.refused_a, whose: " under A" },
-        Series { class: "b", from: 50, to: 90, of: |bucket| bucket.refused_b, whose: " under B" },
+        Series { class: "a", from: 10, to: 50, of: |counted| counted.refused_a, whose: " under A" },
+        Series { class: "b", from: 50, to: 90, of: |counted| counted.refused_b, whose: " under B" },
     ]
 }
 
@@ -132,7 +133,7 @@ pub(super) fn title(report: &Report, names: &Names) -> String {
 fn sums(report: &Report) -> String {
     let part = |refused: u64, requests: u64| format!("{} ({}) refused", count(refused), percent(refused, requests));
     let a = &report.outcome.totals;
-    let all = format!("{} requests, {}", count(a.requests), part(a.refused, a.requests));
+    let all = format!("{}, {}", some(a.requests, "request"), part(a.refused, a.requests));
     match &report.against {
         None => all,
         Some(against) => {
@@ -152,8 +153,16 @@ fn description(report: &Report, buckets: &Buckets, names: &Names) -> String {
         None => format!("Rules: {}.", names.a),
         Some(b) => format!("Rules A: {}. Rules B: {b}.", names.a),
     };
-    let unit = buckets.unit();
-    format!("Bars of requests and of refused requests per {unit}, {}. {}. {rules}", span(report), sums(report))
+    let how = how(buckets);
+    format!("Bars of requests and of refused requests per minute{how}, {}. {}. {rules}", span(report), sums(report))
+}
+
+/// What a bar stands for where it is no minute: a busy minute is seen in any log.
+fn how(buckets: &Buckets) -> String {
+    if buckets.minutes == 1 {
+        return String::new();
+    }
+    format!(": the mean of each {}, and pale behind it its busiest minute", buckets.unit())
 }
 
 fn header(markup: &mut Markup<'_>, report: &Report, names: &Names, title: &str) -> io::Result<()> {
@@ -179,7 +188,7 @@ fn header(markup: &mut Markup<'_>, report: &Report, names: &Names, title: &str) 
 fn axis(markup: &mut Markup<'_>, row: &Row, heading: &str) -> io::Result<()> {
     words(markup, "strong", LEFT, row.top - 140, heading)?;
     for tick in row.counts.ticks() {
-        let y = row.top + row.height - row.length(tick);
+        let y = row.top + row.height - row.length(tick, 1);
         if tick > 0 {
             line(markup, "grid", [&px(LEFT), &px(y), &px(RIGHT), &px(y)])?;
         }
@@ -204,20 +213,45 @@ fn column(
     let height = px(BOTTOM - REQUESTS_TOP);
     let (left, width) = (px(x(0)), px(x(100) - x(0)));
     let area = [("class", "hit"), ("x", &left), ("y", &px(REQUESTS_TOP)), ("width", &width), ("height", &height)];
-    let each: Vec<String> =
-        refused.iter().map(|series| format!("{} refused{}", count((series.of)(bucket)), series.whose)).collect();
-    titled(markup, &area, &format!("{when}: {} requests, {}", count(bucket.requests), each.join(", ")))?;
+    // ` (2.05 a minute, 12 in the busiest)`, where a bar is no minute.
+    let pace = |series: &Series| {
+        if buckets.minutes == 1 {
+            return String::new();
+        }
+        let (sum, busiest) = ((series.of)(&bucket.all), (series.of)(&bucket.busiest));
+        format!(" ({} a minute, {} in the busiest)", mean(sum, buckets.minutes), count(busiest))
+    };
+    let refused_of =
+        |series: &Series| format!("{} refused{}{}", count((series.of)(&bucket.all)), series.whose, pace(series));
+    let of_requests = format!("{}{}", some(bucket.all.requests, "request"), pace(&REQUESTS));
+    let each: Vec<String> = refused.iter().map(refused_of).collect();
+    titled(markup, &area, &format!("{when}: {of_requests}, {}", each.join(", ")))?;
     for series in std::iter::once(&REQUESTS).chain(refused) {
-        let n = (series.of)(bucket);
+        let n = (series.of)(&bucket.all);
         if n == 0 {
             continue;
         }
         let (row, title) = if series.class == REQUESTS.class {
-            (requests, format!("{when}: {} requests", count(n)))
+            (requests, format!("{when}: {of_requests}"))
         } else {
-            (refusals, format!("{when}: {} of {} requests refused{}", count(n), count(bucket.requests), series.whose))
+            let requests = some(bucket.all.requests, "request");
+            (refusals, format!("{when}: {} of {requests} refused{}{}", count(n), series.whose, pace(series)))
         };
-        let length = row.length(n).max(LOWEST);
+        let busiest = (series.of)(&bucket.busiest);
+        if buckets.minutes > 1 {
+            let length = row.length(busiest, 1).max(LOWEST);
+            let behind = [
+                ("class", &*format!("{} busiest", series.class)),
+                ("x", &px(x(series.from))),
+                ("y", &px(row.top + row.height - length)),
+                ("width", &px(x(series.to) - x(series.from))),
+                ("height", &px(length)),
+                ("data-busiest", &busiest.to_string()),
+            ];
+            // The area around it says its number.
+            markup.empty("rect", &behind)?;
+        }
+        let length = row.length(n, buckets.minutes).max(LOWEST);
         let bar = [
             ("class", series.class),
             ("x", &px(x(series.from))),
@@ -250,9 +284,10 @@ fn times(markup: &mut Markup<'_>, buckets: &Buckets) -> io::Result<()> {
 }
 
 impl Row {
-    /// How high a bar of this count is.
-    fn length(&self, n: u64) -> u64 {
-        let length = u128::from(self.height) * u128::from(n) / u128::from(self.counts.top.max(1));
+    /// How high a bar is of this count in so many minutes.
+    fn length(&self, n: u64, minutes: u64) -> u64 {
+        let whole = u128::from(self.counts.top.max(1)) * u128::from(minutes.max(1));
+        let length = u128::from(self.height) * u128::from(n) / whole;
         u64::try_from(length).unwrap_or(self.height)
     }
 }

@@ -11,7 +11,7 @@ mod scale;
 
 pub(super) use buckets::Buckets;
 
-use super::report::Report;
+use super::report::{DocumentsReport, Report};
 use crate::printable::excerpt;
 use markup::Markup;
 use std::io::{self, Write};
@@ -65,15 +65,21 @@ struct Names {
 
 impl Names {
     fn new(report: &Report) -> Self {
-        let a = last(&report.rules_file);
-        let b = report.against.as_ref().map(|against| last(&against.rules_file));
+        let (a, b) = (&report.documents, report.against.as_ref().map(|against| &against.documents));
         let log = last(&report.log.file);
+        // What both have is no news.
+        let is_other_contract = b.is_some_and(|b| b.available_file != a.available_file);
+        let named = |documents: &DocumentsReport, named: fn(&str) -> String| {
+            let all = if is_other_contract { documents.words(named) } else { documents.rules_in_words(named) };
+            end(&all)
+        };
+        let (short_a, short_b) = (named(a, last), b.map(|b| named(b, last)));
         // `old/rules.yaml` and `new/rules.yaml` are told apart by their folders.
-        match &report.against {
-            Some(against) if Some(&a) == b.as_ref() => {
-                Self { log, a: end(&report.rules_file), b: Some(end(&against.rules_file)) }
+        match b {
+            Some(b) if Some(&short_a) == short_b.as_ref() => {
+                Self { log, a: named(a, str::to_owned), b: Some(named(b, str::to_owned)) }
             }
-            _ => Self { log, a, b },
+            _ => Self { log, a: short_a, b: short_b },
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The page: the chart, and below it the tables of what changes.
 
-use super::buckets::Buckets;
+use super::buckets::{Buckets, Counted};
 use super::markup::Markup;
 use super::{Names, Report, chart, scale};
 use crate::replay::changes_report::{ChangesReport, TurnedReport};
@@ -55,6 +55,7 @@ pub(super) fn write(markup: &mut Markup<'_>, report: &Report, buckets: &Buckets,
     if let Some((changes, against)) = report.changes.as_ref().zip(report.against.as_ref()) {
         changed(markup, report, against, changes)?;
     }
+    minutes(markup, report)?;
     numbers(markup, buckets, names)?;
     markup.close("main")?;
     markup.close("body")?;
@@ -146,6 +147,26 @@ fn turned(
     table(markup, &columns, rows)
 }
 
+/// The minutes with most refusals, as the report has them.
+fn minutes(markup: &mut Markup<'_>, report: &Report) -> io::Result<()> {
+    let sides = match &report.against {
+        None => vec![("", &report.outcome)],
+        Some(against) => vec![(" under A", &report.outcome), (" under B", &against.outcome)],
+    };
+    for (whose, outcome) in sides.into_iter().filter(|(_, outcome)| !outcome.busiest_minutes.is_empty()) {
+        markup.text("h2", &[], &format!("Minutes with most refusals{whose}"))?;
+        let all = count(u64::try_from(outcome.minutes_with_refusals).unwrap_or(u64::MAX));
+        markup.text("p", &[], &format!("{} of {all}", outcome.busiest_minutes.len()))?;
+        let columns = [("minute (UTC)", "t"), ("requests", "n"), ("refused", "n")];
+        let rows = outcome.busiest_minutes.iter().map(|minute| {
+            let from = moment(&minute.from).chars().take("2015-05-17 10:05".len()).collect();
+            vec![from, count(minute.requests), count(minute.refused)]
+        });
+        table(markup, &columns, rows)?;
+    }
+    Ok(())
+}
+
 /// The chart once more, for those who cannot see it or want its numbers.
 fn numbers(markup: &mut Markup<'_>, buckets: &Buckets, names: &Names) -> io::Result<()> {
     markup.open("details", &[])?;
@@ -156,9 +177,22 @@ fn numbers(markup: &mut Markup<'_>, buckets: &Buckets, names: &Names) -> io::Res
     } else {
         vec![("refused", "n")]
     });
-    let rows = buckets.all.iter().filter(|bucket| bucket.requests > 0).map(|bucket| {
-        let counts = [bucket.requests, bucket.refused_a, bucket.refused_b].map(count);
-        std::iter::once(scale::moment(bucket.from_us)).chain(counts).take(columns.len()).collect()
+    let series = columns.len() - 1;
+    if buckets.minutes > 1 {
+        columns.extend(columns.clone().into_iter().skip(1));
+    }
+    let titles: Vec<String> = columns
+        .iter()
+        .enumerate()
+        .map(|(at, (title, _))| if at > series { format!("{title}, busiest minute") } else { (*title).to_owned() })
+        .collect();
+    let columns: Vec<Column<'_>> =
+        titles.iter().map(String::as_str).zip(columns.iter().map(|(_, class)| *class)).collect();
+    let rows = buckets.all.iter().filter(|bucket| bucket.all.requests > 0).map(|bucket| {
+        let counts = |counted: Counted| [counted.requests, counted.refused_a, counted.refused_b].map(count);
+        let all = counts(bucket.all).into_iter().take(series);
+        let busiest = counts(bucket.busiest).into_iter().take(series);
+        std::iter::once(scale::moment(bucket.from_us)).chain(all).chain(busiest).take(columns.len()).collect()
     });
     table(markup, &columns, rows)?;
     markup.close("details")

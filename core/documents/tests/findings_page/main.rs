@@ -28,6 +28,7 @@ code, where it is, the value, and how to mend it.
 
 Below, each code has its cause, an example, and the same example mended. A block that begins with `-` holds the rules of the limiter `sign_in` in a
 `rate_limits` file; the others are whole files. An error makes a file bad: nothing of it is taken. A warning does not.
+Of a file at most 10,000 findings are told; the message of the last one then says that there may be more.
 
 This page is made from the codes in `core/engine/src/finding.rs` and the sections in `core/documents/tests/findings_page/`. That test reads
 each example: it must be found wrong as the page says, and clean once it is mended. The page for [operators](operators.md) says how to write a file.
