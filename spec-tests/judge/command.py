@@ -9,7 +9,7 @@ from types import FrameType
 from typing import TextIO
 
 from generator import command as random_command
-from judge import manifest, results
+from judge import manifest, recordings, results
 from judge.languages import LANGUAGES
 from judge.misuse import Misuse
 from judge.play import play
@@ -21,6 +21,7 @@ USAGE = """\
 spec-tests/run LANGUAGE [--store memory|redis|cluster]... [--format text|jsonl] [FILE...]
        spec-tests/run canaries LANGUAGE [--store STORE]...
        spec-tests/run random LANGUAGE... --seed S --count N [--store STORE]...
+       spec-tests/run recordings [FILE]
        spec-tests/run list [FILE...]
        spec-tests/run matrix [LANGUAGE...]
        spec-tests/run --write-manifest
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str]) -> int:
         "matrix": _matrix,
         "canaries": _canaries,
         "random": random_command.run,
+        "recordings": recordings.run,
         "--write-manifest": _write_manifest,
     }
     try:

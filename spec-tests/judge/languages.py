@@ -11,21 +11,47 @@ from pathlib import Path
 from judge.misuse import Misuse
 
 RUST_PACKAGE = "labkit-ratelimit-spec-runner"
+RUBY_PACKAGE, RUBY_EXTENSION = "labkit-ratelimit-ruby", "labkit_ratelimit_native.so"
 
 
 def _rust(root: Path) -> list[str]:
-    """Cargo decides whether the binary is fresh, so a stale one never runs. A release build is kept if it is the only one there."""
+    return [str(_built(root, RUST_PACKAGE, RUST_PACKAGE, "LABKIT_SPEC_RUNNER_RUST"))]
+
+
+def _ruby(root: Path) -> list[str]:
+    return [*ruby_with_the_gem(root), str(root / "spec-tests" / "ruby" / "runner.rb")]
+
+
+def ruby_with_the_gem(root: Path) -> list[str]:
+    """In: the repository's root. Out: the command line of a Ruby that finds the gem: that of the repository, freshly built, or of LABKIT_SPEC_RUBY."""
+    if named := shlex.split(os.environ.get("LABKIT_SPEC_RUBY", "")):
+        if shutil.which(named[0]) is None:
+            raise Misuse(f"LABKIT_SPEC_RUBY names {named[0]}, which is not there or cannot be run")
+        return named
+    if shutil.which("ruby") is None:
+        raise Misuse("there is no ruby: install it (Debian: apt-get install ruby ruby-dev), or name one that has the gem in LABKIT_SPEC_RUBY")
+    built = _built(root, RUBY_PACKAGE, f"lib{RUBY_EXTENSION}", "LABKIT_SPEC_RUBY")
+    extension = target_folder(root).resolve() / "ruby" / "labkit_ratelimit" / RUBY_EXTENSION
+    extension.parent.mkdir(parents=True, exist_ok=True)
+    fresh = extension.with_suffix(f".{os.getpid()}.tmp")
+    shutil.copy2(built, fresh)
+    fresh.replace(extension)
+    return ["ruby", "-I", str(root / "ruby" / "lib"), "-I", str(extension.parent.parent)]
+
+
+def _built(root: Path, package: str, product: str, variable: str) -> Path:
+    """Cargo decides whether the product is fresh, so a stale one never runs. A release build is kept if it is the only one there."""
     if shutil.which("cargo") is None:
-        raise Misuse("there is no cargo to build the runner with: install Rust, or name a built runner in LABKIT_SPEC_RUNNER_RUST")
-    debug, release = (target_folder(root) / profile / RUST_PACKAGE for profile in ("debug", "release"))
+        raise Misuse(f"there is no cargo to build {package} with: install Rust, or name what is built in {variable}")
+    debug, release = (target_folder(root) / profile / product for profile in ("debug", "release"))
     binary = release if release.exists() and not debug.exists() else debug
-    build = ["cargo", "build", "--quiet", "-p", RUST_PACKAGE, *(["--release"] if binary == release else [])]
+    build = ["cargo", "build", "--quiet", "-p", package, *(["--release"] if binary == release else [])]
     if subprocess.run(build, cwd=root, stdin=subprocess.DEVNULL, check=False).returncode != 0 or not binary.exists():
-        raise Misuse(f"the runner was not built: mend what `{shlex.join(build)}` says in {root}")
-    return [str(binary)]
+        raise Misuse(f"{package} was not built: mend what `{shlex.join(build)}` says in {root}")
+    return binary
 
 
-LANGUAGES: dict[str, Callable[[Path], list[str]]] = {"rust": _rust}
+LANGUAGES: dict[str, Callable[[Path], list[str]]] = {"rust": _rust, "ruby": _ruby}
 """Language → from the repository's root, build what is stale and give the runner's command line."""
 
 
