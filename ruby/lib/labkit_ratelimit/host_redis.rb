@@ -1,0 +1,96 @@
+# frozen_string_literal: true
+
+module Labkit
+  module RateLimit
+    # The host's Redis: a pool, or a client. It runs the calls of a plan, and knows nothing of what they say.
+    #
+    # @api private
+    class HostRedis
+      # What {#run} gives where the first connection turned out to be a cluster's: plan again.
+      REPLAN = Object.new.freeze
+
+      # The fault of an error, as the core takes it.
+      #
+      # @param error [StandardError]
+      # @return [Array<String>] kind, class, message
+      def self.fault(error)
+        name = error.class.name || error.class.superclass.name.to_s
+        kind =
+          if name.include?("Timeout") then "timeout"
+          elsif error.class.ancestors.any? { |ancestor| ancestor.name.to_s.end_with?("CommandError") } then "command"
+          else "connection"
+          end
+        [kind, name, error.message.to_s]
+      end
+
+      # @param redis [Object]
+      # @param topology [Symbol, nil] `:single`, `:cluster`, or nil: what the connection says
+      # @param say [#call] takes what an operator should know once
+      def initialize(redis, topology, say)
+        @redis = redis
+        @say = say
+        @bare = !pool?(redis)
+        @timed = redis.respond_to?(:checkout) || redis.class.name == "RedisClient::Pooled"
+        @ways = {}.compare_by_identity
+        @cluster = topology ? topology == :cluster : @bare && RedisCalls.cluster?(redis)
+        @settled = !topology.nil?
+      end
+
+      # @return [Symbol]
+      def topology
+        @cluster ? :cluster : :single
+      end
+
+      # Runs a call, and waits for its reply within its deadline, a connection of the pool included.
+      #
+      # @param pending [Native::Pending, Native::PendingClear]
+      # @return [String, REPLAN]
+      # @raise [StandardError] whatever the pool and the client raise
+      def run(pending)
+        left = pending.deadline
+        return on(@redis, pending, left) if @bare
+
+        start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        checkout(left) do |connection|
+          on(connection, pending, left - (Process.clock_gettime(Process::CLOCK_MONOTONIC) - start))
+        end
+      end
+
+      private
+
+      # redis-cluster-client has a `with` of its own, which wants a key; clients hand themselves out.
+      def pool?(redis)
+        redis.respond_to?(:with) && !redis.respond_to?(:call_once_v) && !redis.respond_to?(:_client)
+      end
+
+      def checkout(left, &block)
+        @timed ? @redis.with(timeout: left, &block) : @redis.with(&block)
+      end
+
+      def on(connection, pending, left)
+        return REPLAN unless @settled || settle(connection)
+        raise Timeout::Error, "no connection of the pool within #{pending.deadline} s" unless left.positive?
+
+        way = @ways[connection.class] || meet(connection)
+        way.run(connection, pending.script, pending.keys, pending.argv, left)
+      end
+
+      # Whether the plan at hand fits this connection.
+      def settle(connection)
+        fits = RedisCalls.cluster?(connection) == @cluster
+        @cluster = !@cluster unless fits
+        @settled = true
+        fits
+      end
+
+      def meet(connection)
+        way = RedisCalls.for(connection)
+        if way == RedisCalls::Generic
+          wait = RedisCalls.closable?(connection) ? "" : "; its own time-outs rule, not the deadline"
+          @say.call("#{connection.class} is no client known here: what it retries by itself, it retries#{wait}")
+        end
+        @ways[connection.class] = way
+      end
+    end
+  end
+end

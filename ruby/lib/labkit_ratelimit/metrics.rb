@@ -1,0 +1,168 @@
+# frozen_string_literal: true
+
+module Labkit
+  module RateLimit
+    # The five families of metrics. A metric that fails touches no result.
+    class Metrics
+      # A flag that is set once, where concurrent-ruby is not at hand.
+      #
+      # @api private
+      class Latch
+        def initialize
+          @mutex = Mutex.new
+          @value = false
+        end
+
+        # @return [Boolean] whether it changed
+        def make_true
+          swap(true)
+        end
+
+        # @return [Boolean] whether it changed
+        def make_false
+          swap(false)
+        end
+
+        # @return [Boolean]
+        def true?
+          @value
+        end
+        alias value true?
+
+        # @return [Boolean]
+        def false?
+          !@value
+        end
+
+        private
+
+        def swap(value)
+          @mutex.synchronize { (@value != value).tap { @value = value } }
+        end
+      end
+
+      latch =
+        begin
+          require "concurrent/atomic/atomic_boolean"
+          ::Concurrent::AtomicBoolean
+        rescue LoadError
+          Latch
+        end
+      # Whether this process has logged a metric that failed. Specs reset it with `make_false`.
+      FAILURE_LOGGED = latch.new
+
+      PREFIX = "gitlab_labkit_rate_limiter"
+      # Names, kinds, helps, labels.
+      FAMILIES = {
+        checks_total: [:counter, "Checks of rate limiters", %i[rate_limiter action matched error]],
+        rule_evaluations_total:
+          [:counter, "Evaluations of rules of rate limiters", %i[rate_limiter rule action result]],
+        peeks_total: [:counter, "Peeks of rate limiters", %i[rate_limiter error]],
+        limit: [:gauge, "Limit of a rule when it was last evaluated", %i[rate_limiter rule]],
+        period_seconds: [:gauge, "Period of a rule when it was last evaluated, in seconds", %i[rate_limiter rule]]
+      }.freeze
+      private_constant :FAMILIES
+
+      class << self
+        # @api private
+        # @param registry [Object, nil] what the limiter was given
+        # @param name [String] of the limiter
+        # @param logs [Logs]
+        # @return [Metrics, nil] nil where there is nowhere to count
+        def build(registry, name, logs)
+          registry ||= Beside.constant(:Metrics, :Client)
+          registry && new(Sinks.for(registry), name, logs)
+        end
+      end
+
+      # @api private
+      def initialize(sink, name, logs)
+        @sink = sink
+        @name = name
+        @logs = logs
+        @metrics = {}
+        @labels = {}
+        @rules = nil
+      end
+
+      # @api private
+      # @param decision [Native::Decision]
+      # @param rules [Array<Rule>] those it speaks of
+      def checked(decision, rules)
+        rules_are(rules)
+        decision.counted_size.times { |place| evaluated(decision, place, rules) }
+        skip = decision.skipped_by
+        increment(:rule_evaluations_total, rule_labels(rules[skip], "skip")) if skip
+        increment(:checks_total, check_labels(decision.action, decision.matched?, unsure?(decision)))
+      end
+
+      # @api private
+      def peeked(decision)
+        increment(:peeks_total, @labels[[:peek, unsure?(decision)]] ||=
+                                  { rate_limiter: @name, error: unsure?(decision).to_s }.freeze)
+      end
+
+      private
+
+      def evaluated(decision, place, rules)
+        rule = rules[decision.place(place)]
+        increment(:rule_evaluations_total, rule_labels(rule, decision.outcome(place)))
+        gauges = @labels[rule.name] ||= { rate_limiter: @name, rule: rule.name }.freeze
+        set(:limit, gauges, decision.limit(place))
+        set(:period_seconds, gauges, decision.period(place))
+      end
+
+      # Labels are kept by rule: they go when other rules come.
+      def rules_are(rules)
+        return if @rules.equal?(rules)
+
+        @labels = {}
+        @rules = rules
+      end
+
+      def unsure?(decision)
+        decision.error? || decision.degraded?
+      end
+
+      def rule_labels(rule, result)
+        @labels[[rule.name, result]] ||=
+          { rate_limiter: @name, rule: rule.name, action: rule.action.name, result: result.to_s }.freeze
+      end
+
+      def check_labels(action, matched, error)
+        @labels[[action, matched, error]] ||=
+          { rate_limiter: @name, action: action.name, matched: matched.to_s, error: error.to_s }.freeze
+      end
+
+      def increment(family, labels)
+        @sink.increment(metric(family), labels)
+      rescue StandardError => e
+        failed(family, e)
+      end
+
+      def set(family, labels, value)
+        @sink.set(metric(family), labels, value)
+      rescue StandardError => e
+        failed(family, e)
+      end
+
+      # A null metric is asked for again: its folder may come.
+      def metric(family)
+        @metrics[family] || begin
+          kind, help, labels = FAMILIES.fetch(family)
+          metric = @sink.public_send(kind, :"#{PREFIX}_#{family}", help, labels)
+          metric.class.name.to_s.include?("Null") ? metric : @metrics[family] = metric
+        end
+      end
+
+      def failed(family, error)
+        return unless @logs.logger && FAILURE_LOGGED.make_true
+
+        @logs.quietly(
+          "error_type" => "rate_limit_metrics_error", name: @name, metric: family.name,
+          "class_name" => error.class.name, "error_message" => error.message
+        )
+      end
+    end
+  end
+end

@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+module Labkit
+  module RateLimit
+    # What a limiter takes beside its name and its rules.
+    #
+    # @!attribute [r] metrics
+    #   @return [Object, nil] a Prometheus registry; gitlab-labkit's client where it is nil and that is installed
+    # @!attribute [r] documents
+    #   @return [Hash, nil] @api private
+    class Options
+      attr_reader :metrics, :documents
+
+      # @param redis [Object, nil]
+      # @param metrics [Object, nil]
+      # @param on_error [Symbol] what a check without a verdict answers: `:allow`, `:block`, or `:local`, which counts
+      #   in this process until the store answers again
+      # @param evaluation [Symbol] `:first_block`, or `:all`: then a block does not end the chain
+      # @param deadline [Numeric] seconds that a check waits for its store
+      # @param topology [Symbol, nil] `:single` or `:cluster`; found out where it is nil
+      # @param store [Symbol, nil] `:memory`: counters of this process, on purpose
+      # @param max_keys [Integer, nil] how many counters the memory store holds
+      # @param clock [ManualClock, nil] for tests: the time of the memory store
+      def initialize(
+        redis: nil, metrics: nil, on_error: :allow, evaluation: :first_block, deadline: Limiter::DEADLINE,
+        topology: nil, store: nil, max_keys: nil, clock: nil, documents: nil
+      )
+        @redis = store&.to_sym == :memory ? nil : redis
+        @metrics = metrics
+        @documents = documents
+        @topology = topology&.to_sym
+        @native = {
+          deadline_s: Float(deadline), on_error: on_error.to_s, evaluation: evaluation.to_s, documents: documents,
+          clock: clock, max_keys: max_keys || (Native::DEFAULT_MAX_KEYS if store)
+        }
+      end
+
+      # @api private
+      # @param say [#call] takes what an operator should know once
+      # @return [HostRedis, nil]
+      def host_redis(say)
+        @redis && HostRedis.new(@redis, @topology, say)
+      end
+
+      # @api private
+      # @return [Hash{Symbol => Object}]
+      def native(host_redis)
+        @native.merge(store: host_redis ? :host : :memory, topology: host_redis ? host_redis.topology : :single).freeze
+      end
+    end
+  end
+end

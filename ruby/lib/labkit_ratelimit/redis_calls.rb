@@ -1,0 +1,174 @@
+# frozen_string_literal: true
+
+require "timeout"
+
+module Labkit
+  module RateLimit
+    # How a script is run on a connection of the host, by what the connection answers to. A call is sent once: the
+    # client's own retrying is off for it, and it waits no longer than it is given.
+    #
+    # @api private
+    module RedisCalls
+      class << self
+        # @param connection [Object]
+        # @return [Module] the way that fits it
+        def for(connection)
+          return Client if connection.respond_to?(:call_once_v)
+          return Generic unless connection.respond_to?(:_client)
+
+          inner = connection._client
+          if inner.respond_to?(:with_socket_timeout) then RedisRb4
+          elsif inner.respond_to?(:disable_reconnection) then RedisRb5
+          else Generic
+          end
+        end
+
+        # @return [Boolean] whether keys of different slots are of different nodes
+        def cluster?(connection)
+          inner = connection._client if connection.respond_to?(:_client)
+          [connection, inner].any? { |object| object.class.name.to_s.match?(/\ARedis(Client)?::Cluster(?!::Pinning)/) }
+        end
+
+        # @return [Boolean] whether the server does not know the digest
+        def unknown_script?(error)
+          error.message.start_with?("NOSCRIPT")
+        end
+
+        # Interrupts what cannot be given a time-out, and closes that connection: its reply may still come.
+        def interrupt(left, connection, &block)
+          Timeout.timeout(left, &block)
+        rescue Timeout::Error
+          close(connection)
+          raise
+        end
+
+        # @return [Boolean]
+        def closable?(connection)
+          connection.respond_to?(:close) || connection.respond_to?(:disconnect!)
+        end
+
+        # redis-rb: the commands are methods.
+        def by_methods(connection, script, keys, argv)
+          connection.evalsha(script[0], keys: keys, argv: argv)
+        rescue StandardError => e
+          raise unless unknown_script?(e)
+
+          connection.eval(script[1], keys: keys, argv: argv)
+        end
+
+        # Time-outs of redis-client: only ever shorter, and what they were afterwards.
+        def shortened(client, left)
+          before = [client.connect_timeout, client.read_timeout, client.write_timeout]
+          return yield if before.all? { |seconds| seconds && seconds <= left }
+
+          begin
+            client.timeout = left
+            yield
+          ensure
+            client.connect_timeout, client.read_timeout, client.write_timeout = before
+          end
+        end
+
+        private
+
+        def close(connection)
+          connection.respond_to?(:close) ? connection.close : connection.disconnect!
+        rescue StandardError
+          # It is gone already.
+        end
+      end
+
+      # redis-client, and redis-cluster-client, which has no time-out for one call.
+      module Client
+        class << self
+          def run(connection, script, keys, argv, left)
+            unless connection.respond_to?(:read_timeout=)
+              return RedisCalls.interrupt(left, connection) { send_script(connection, script, keys, argv) }
+            end
+
+            RedisCalls.shortened(connection, left) do
+              next send_script(connection, script, keys, argv) if connection.connected?
+
+              RedisCalls.interrupt(left, connection) { send_script(connection, script, keys, argv) }
+            end
+          end
+
+          private
+
+          def send_script(connection, script, keys, argv)
+            connection.call_once_v(["EVALSHA", script[0], keys.size, *keys, *argv])
+          rescue StandardError => e
+            raise unless RedisCalls.unknown_script?(e)
+
+            connection.call_once_v(["EVAL", script[1], keys.size, *keys, *argv])
+          end
+        end
+      end
+
+      # redis-rb 5, which is redis-client inside.
+      module RedisRb5
+        class << self
+          def run(connection, script, keys, argv, left)
+            connection.send(:synchronize) do |client|
+              RedisCalls.shortened(client, left) do
+                next send_script(connection, client, script, keys, argv) if client.connected?
+
+                RedisCalls.interrupt(left, connection) { send_script(connection, client, script, keys, argv) }
+              end
+            end
+          end
+
+          private
+
+          def send_script(connection, client, script, keys, argv)
+            client.disable_reconnection { RedisCalls.by_methods(connection, script, keys, argv) }
+          end
+        end
+      end
+
+      # redis-rb 4.
+      module RedisRb4
+        class << self
+          def run(connection, script, keys, argv, left)
+            connection.send(:synchronize) do |client|
+              next limited(connection, client, script, keys, argv, left) if client.connected?
+
+              RedisCalls.interrupt(left, connection) { limited(connection, client, script, keys, argv, left) }
+            end
+          end
+
+          private
+
+          def limited(connection, client, script, keys, argv, left)
+            revived = false
+            begin
+              client.with_reconnect(false) do
+                client.with_socket_timeout([left, client.timeout].min) do
+                  RedisCalls.by_methods(connection, script, keys, argv)
+                end
+              end
+            rescue StandardError => e
+              # A connection of the parent process: nothing was sent on it.
+              raise if revived || !e.class.name.to_s.end_with?("InheritedError")
+
+              revived = true
+              client.disconnect
+              retry
+            end
+          end
+        end
+      end
+
+      # Anything else that has `evalsha` and `eval`.
+      module Generic
+        class << self
+          def run(connection, script, keys, argv, left)
+            return RedisCalls.by_methods(connection, script, keys, argv) unless RedisCalls.closable?(connection)
+
+            RedisCalls.interrupt(left, connection) { RedisCalls.by_methods(connection, script, keys, argv) }
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,79 @@
+# frozen_string_literal: true
+
+module Labkit
+  module RateLimit
+    # Where metrics go: registries of two Prometheus clients, and gitlab-labkit's client, told apart by how their
+    # `counter` wants to be called.
+    #
+    # @api private
+    module Sinks
+      class << self
+        # @param registry [Object]
+        # @return [Positional, Keywords]
+        def for(registry)
+          keywords = registry.method(:counter).parameters.any? { |kind, name| kind == :keyreq && name == :docstring }
+          keywords ? Keywords.new(registry) : Positional.new(registry)
+        end
+      end
+
+      # prometheus-client-mmap, and `Labkit::Metrics::Client`.
+      class Positional
+        def initialize(registry)
+          @registry = registry
+        end
+
+        def counter(name, help, _labels)
+          known(name) || @registry.counter(name, help, {})
+        end
+
+        def gauge(name, help, _labels)
+          known(name) || @registry.gauge(name, help, {}, :max)
+        end
+
+        def increment(metric, labels)
+          metric.increment(**labels)
+        end
+
+        def set(metric, labels, value)
+          metric.set(labels, value)
+        end
+
+        private
+
+        # A registry takes a name once; gitlab-labkit's client gives what is there.
+        def known(name)
+          @registry.get(name) if @registry.respond_to?(:get)
+        end
+      end
+
+      # prometheus-client.
+      class Keywords
+        def initialize(registry)
+          @registry = registry
+        end
+
+        def counter(name, help, labels)
+          @registry.get(name) || @registry.counter(name, docstring: help, labels: labels)
+        end
+
+        # Stores within one process know of no aggregation, and say so.
+        def gauge(name, help, labels)
+          @registry.get(name) ||
+            begin
+              @registry.gauge(name, docstring: help, labels: labels, store_settings: { aggregation: :max })
+            rescue StandardError
+              @registry.gauge(name, docstring: help, labels: labels)
+            end
+        end
+
+        def increment(metric, labels)
+          metric.increment(by: 1, labels: labels)
+        end
+
+        def set(metric, labels, value)
+          metric.set(value, labels: labels)
+        end
+      end
+    end
+  end
+end
