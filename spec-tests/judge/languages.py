@@ -36,7 +36,8 @@ def ruby_with_the_gem(root: Path) -> list[str]:
     fresh = extension.with_suffix(f".{os.getpid()}.tmp")
     shutil.copy2(built, fresh)
     fresh.replace(extension)
-    return ["ruby", "-I", str(root / "ruby" / "lib"), "-I", str(extension.parent.parent)]
+    # First, so that no older extension beside the Ruby files is found.
+    return ["ruby", "-I", str(extension.parent.parent), "-I", str(root / "ruby" / "lib")]
 
 
 def _built(root: Path, package: str, product: str, variable: str) -> Path:

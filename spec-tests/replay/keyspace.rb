@@ -18,7 +18,7 @@ module Replay
 
     # In: the words of a command. Out: its reply.
     def send_words(words)
-      @redis.call(words)
+      @redis.call(*words)
     end
 
     # Out: every key, as a recording writes it.
