@@ -223,10 +223,12 @@ impl Builder {
         let logger = &*self.logger;
         let loaded = self.origin.map(|origin| own.first(&self.name, &origin, self.is_strict, logger));
         let rules = match (of_code, loaded) {
-            (Ok(rules), None) => Ok(rules),
-            (Ok(_), Some(Ok(Chain { rules, evaluation }))) => {
-                Rules::build(&self.name, &rules, evaluation).map_err(|findings| (findings, None))
-            }
+            (Ok(rules), None) => Ok((rules, own.rules_in_code().into())),
+            (Ok(_), Some(Ok(Chain { rules: specs, evaluation }))) => match Rules::build(&self.name, &specs, evaluation)
+            {
+                Ok(rules) => Ok((rules, specs.into_boxed_slice())),
+                Err(findings) => Err((findings, None)),
+            },
             (Err(findings), None | Some(Ok(_))) => Err((findings, None)),
             (of_code, Some(Err(error))) => {
                 let findings = of_code.err().unwrap_or_default();
@@ -237,12 +239,12 @@ impl Builder {
             }
         };
         match rules {
-            Ok(rules) => {
+            Ok((rules, specs)) => {
                 let store = self.store.unwrap_or_else(|| {
                     say_memory(&self.name, logger);
                     Store::process_wide()
                 });
-                Ok(Limiter::new(rules, own, store, self.callbacks, self.clock, self.logger, self.on_error))
+                Ok(Limiter::new(rules, specs, own, store, self.callbacks, self.clock, self.logger, self.on_error))
             }
             Err((findings, unreadable)) => Err(BuildError { limiter: self.name, findings, unreadable }),
         }

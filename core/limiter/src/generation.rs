@@ -7,7 +7,7 @@ use crate::store::Store;
 use crate::totals::Totals;
 use arc_swap::ArcSwap;
 use labkit_ratelimit_engine as engine;
-use labkit_ratelimit_engine::Rules;
+use labkit_ratelimit_engine::{RuleSpec, Rules};
 use labkit_ratelimit_store::RuleKeys;
 use parking_lot::Mutex;
 use std::fmt;
@@ -22,18 +22,19 @@ pub(crate) struct Generation {
     pub(crate) limiter: u64,
     is_retired: AtomicBool,
     pub(crate) rules: Rules,
+    specs: Box<[RuleSpec]>,
     pub(crate) keys: RuleKeys,
     pub(crate) metrics: Metrics,
 }
 
 impl Generation {
-    pub(crate) fn new(limiter: u64, rules: Rules, store: &Store) -> Self {
+    pub(crate) fn new(limiter: u64, rules: Rules, specs: Box<[RuleSpec]>, store: &Store) -> Self {
         let keys = match store {
             Store::Memory(memory) => RuleKeys::new(memory, &rules),
             Store::Connected(..) | Store::Planned(_) => RuleKeys::none(),
         };
         let metrics = Metrics::new(rules.len());
-        Self { limiter, is_retired: AtomicBool::new(false), rules, keys, metrics }
+        Self { limiter, is_retired: AtomicBool::new(false), rules, specs, keys, metrics }
     }
 
     fn retire(&self) {
@@ -65,6 +66,16 @@ impl fmt::Debug for RulesRef {
 }
 
 impl RulesRef {
+    /// The rules as they were written, in chain order: for hosts that show them, those of documents above all.
+    pub fn specs(&self) -> &[RuleSpec] {
+        &self.0.specs
+    }
+
+    /// Whether both are the same rules of one limiter, put in force at one time.
+    pub fn is_same(&self, other: &Self) -> bool {
+        std::ptr::eq(&raw const *self.0, &raw const *other.0)
+    }
+
     pub(crate) fn generation(&self) -> &Generation {
         &self.0
     }

@@ -62,7 +62,7 @@ pub use labkit_ratelimit_documents::{Catalog, Contract, Documents, Files, Limite
 pub use labkit_ratelimit_engine::{
     Action, Algorithm, CallableId, Code, Evaluated, Evaluation, Evaluations, Finding, Findings, HeaderFormat, Headers,
     Host, HostError, HostNumber, Identifier, Info, Location, MatcherSpec, Mode, NumberSpec, Outcome, OverrideSpec,
-    PatternId, Rule, RuleEvaluation, RuleSpec, Rules, Scalar, Severity, Value, Verdict,
+    PatternId, Rule, RuleEvaluation, RuleSpec, Rules, Scalar, Scratch, Severity, Value, Verdict,
 };
 pub use labkit_ratelimit_store::redis::{Call, Fault, Script, Topology};
 pub use labkit_ratelimit_store::{DEFAULT_MAX_KEYS, Evictions, MemoryStore};

@@ -130,8 +130,10 @@ impl Limiter {
         Builder::new(name.into())
     }
 
+    #[expect(clippy::too_many_arguments, reason = "the builder's parts, once each")]
     pub(crate) fn new(
         rules: Rules,
+        specs: Box<[RuleSpec]>,
         own: Own,
         store: Store,
         callbacks: Callbacks,
@@ -141,7 +143,7 @@ impl Limiter {
     ) -> Self {
         let id = LIMITERS.fetch_add(1, Relaxed);
         let name = rules.limiter().into();
-        let generations = Generations::new(Generation::new(id, rules, &store));
+        let generations = Generations::new(Generation::new(id, rules, specs, &store));
         Self { id, name, own, generations, store, callbacks, clock, logger, on_error, fallback: Fallback::default() }
     }
 
@@ -165,7 +167,7 @@ impl Limiter {
     /// Every mistake in all of them, at paths such as `rules[0].limit`.
     pub fn replace_rules(&self, specs: &[RuleSpec], evaluation: Evaluation) -> Result<(), Findings> {
         let rules = Rules::build(&self.name, specs, evaluation)?;
-        self.generations.replace(Generation::new(self.id, rules, &self.store));
+        self.generations.replace(Generation::new(self.id, rules, specs.into(), &self.store));
         Ok(())
     }
 
@@ -205,6 +207,19 @@ impl Limiter {
     /// As [`Limiter::peek`], with a context for callables.
     pub fn peek_with<I: Identifier + ?Sized>(&self, identifier: &I, options: CallOptions<'_>) -> Decision {
         self.decide(self.generations.load(), identifier, options, Mode::Peek)
+    }
+
+    /// The decision of a call that its caller could not bring to its end, for bindings: a panic that one stopped at
+    /// its boundary. It answers as `on_error` says, counts in the metrics, and logs one line.
+    pub fn give_up<I: Identifier + ?Sized>(
+        &self,
+        identifier: &I,
+        mode: Mode,
+        class_name: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Decision {
+        let failure = Failure::new(FailureKind::Internal, class_name, message);
+        self.decide_failed(failure, mode, &|| names_of(identifier))
     }
 
     /// Counters and gauges, as they stand.

@@ -79,6 +79,11 @@ impl Own {
         Self { contract, evaluation, in_force: Mutex::new(None) }
     }
 
+    /// The rules in code.
+    pub(crate) fn rules_in_code(&self) -> &[RuleSpec] {
+        self.contract.default_rules()
+    }
+
     /// The chain of the first load. Bad documents are no reason to have no limiter: unless it is `strict`, they are
     /// logged, and the defaults stand alone, those of the contract or those in code.
     pub(crate) fn first(

@@ -298,3 +298,19 @@ fn clear_deletes_what_it_can() {
     let [event] = log.take().try_into().expect("one line");
     assert_eq!((event.message, event.rule), ("rate_limit_error", None));
 }
+
+#[test]
+fn a_call_that_its_caller_gives_up_answers_as_on_error_says() {
+    for (on_error, mode) in [(OnError::Allow, Mode::Check), (OnError::Block, Mode::Check), (OnError::Block, Mode::Peek)]
+    {
+        let log = Arc::new(LogRecorder::default());
+        let limiter = planned(Topology::Single, on_error, &log);
+        let decision = limiter.give_up(&USER, mode, "panic", "it went wrong");
+        assert!(decision.is_error() && !decision.is_matched());
+        assert_eq!(decision.is_blocked(), on_error == OnError::Block);
+        let [event] = log.take().try_into().expect("one line");
+        assert_eq!((event.message, event.class_name.as_deref()), ("rate_limit_error", Some("panic")));
+        assert_eq!((event.error_message.as_deref(), event.rule), (Some("it went wrong"), None));
+        assert_eq!(event.identifier_keys, ["user"]);
+    }
+}

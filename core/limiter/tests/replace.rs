@@ -357,3 +357,15 @@ fn every_limiter_of_many_decides_by_its_own_rules() {
         }
     }
 }
+
+#[test]
+fn the_rules_in_force_are_shown_as_they_were_written() {
+    let limiter = Limiter::builder("lim").rule(per_user(5)).store(Store::memory(10)).build().expect("good rules");
+    let first = limiter.rules();
+    assert_eq!(first.specs(), [per_user(5)]);
+    assert!(first.is_same(&limiter.rules()));
+    limiter.replace_rules(&[per_user(6), RuleSpec::skip("all")], FIRST).expect("good rules");
+    assert_eq!(limiter.rules().specs(), [per_user(6), RuleSpec::skip("all")]);
+    assert!(!first.is_same(&limiter.rules()));
+    assert_eq!(first.specs(), [per_user(5)], "what is held stays");
+}

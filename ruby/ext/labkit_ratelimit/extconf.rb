@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+# Writes the Makefile that builds the native half with Cargo. Contract: needs cargo, a C compiler and libclang; asks
+# nothing of RubyGems but what it gives every extension. `sitearchdir` and `DESTDIR` are make's to override.
+# LABKIT_RATELIMIT_FEATURES names features of the crate, for tests.
+
+require "rbconfig"
+require "shellwords"
+
+repository = File.expand_path("../../..", __dir__)
+checkout = File.exist?(File.join(repository, "bindings/ruby/Cargo.toml"))
+root = checkout ? repository : File.join(__dir__, "vendor")
+manifest = File.join(root, "bindings/ruby/Cargo.toml")
+abort "extconf.rb: #{manifest} is missing: this gem was not built by `gem build` in its repository" unless File.exist?(manifest)
+
+cargo = ENV.fetch("CARGO", "cargo")
+unless system(cargo, "--version", out: File::NULL, err: File::NULL)
+  abort "extconf.rb: there is no `#{cargo}`: install Rust (rustup, or the packages cargo and libclang-dev), or set CARGO"
+end
+
+# In a repository Cargo's own folder. In a gem one beside the Makefile, which goes when the library is built.
+own = !checkout
+target = own ? File.join(Dir.pwd, "target") : File.expand_path(ENV.fetch("CARGO_TARGET_DIR", "target"), root)
+triple = ENV.fetch("CARGO_BUILD_TARGET", nil)
+features = ENV.fetch("LABKIT_RATELIMIT_FEATURES", "")
+extension = RbConfig::CONFIG["DLEXT"]
+prefix = RbConfig::CONFIG["SOEXT"] == "dll" ? "" : "lib"
+built = File.join(*[target, triple, "release", "#{prefix}labkit_ratelimit_native.#{RbConfig::CONFIG["SOEXT"]}"].compact)
+
+# macOS leaves Ruby's symbols to be found when the library is loaded.
+linking = RbConfig::CONFIG["host_os"].include?("darwin") ? "-C link-arg=-Wl,-undefined,dynamic_lookup" : ""
+command = [cargo, "rustc", "--release", "--locked", "--manifest-path", manifest, "--target-dir", target,
+           "--features", features, "--lib", "--crate-type", "cdylib"].shelljoin
+
+File.write("Makefile", <<~MAKEFILE)
+  SHELL = /bin/sh
+  DESTDIR =
+  sitearchdir = #{RbConfig::CONFIG["sitearchdir"]}
+  target_prefix = /labkit_ratelimit
+  RUBYARCHDIR = $(sitearchdir)$(target_prefix)
+  TARGET = labkit_ratelimit_native
+  DLLIB = $(TARGET).#{extension}
+
+  all: $(DLLIB)
+
+  # Cargo knows what is up to date.
+  $(DLLIB): FORCE
+  \tRUBY=#{RbConfig.ruby.shellescape} #{command} -- -C strip=debuginfo #{linking}
+  \tcp #{built.shellescape} $(DLLIB)
+  #{"\trm -rf #{target.shellescape}" if own}
+
+  install: all
+  \tmkdir -p "$(DESTDIR)$(RUBYARCHDIR)"
+  \tinstall -m 755 $(DLLIB) "$(DESTDIR)$(RUBYARCHDIR)"
+
+  clean:
+  \trm -f $(DLLIB)
+  #{"\trm -rf #{target.shellescape}" if own}
+
+  distclean realclean: clean
+  \trm -f Makefile
+
+  FORCE:
+
+  .PHONY: all install clean distclean realclean FORCE
+MAKEFILE
