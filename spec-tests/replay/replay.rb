@@ -38,6 +38,8 @@ module Replay
     report(recorded["name"], rows, lines)
   rescue Differences::Stale => error
     report(recorded["name"], [], ["the list of differences is stale: #{error.message}"])
+  rescue StandardError => error
+    report(recorded["name"], [], ["the replay broke: #{error.full_message(highlight: false)}"])
   end
 
   def report(name, rows, lines)
