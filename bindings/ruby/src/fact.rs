@@ -3,7 +3,7 @@
 use magnus::rb_sys::{AsRawValue as _, FromRawValue as _};
 use magnus::value::{Fixnum, Lazy, Qfalse, Qtrue};
 use magnus::{
-    Error, ExceptionClass, Float, Integer, RArray, RHash, RModule, RRational, RString, Ruby, Symbol, Value, prelude::*,
+    Error, ExceptionClass, Float, Integer, RArray, RHash, RRational, RString, Ruby, Symbol, Value, prelude::*,
 };
 use std::borrow::Cow;
 
@@ -116,7 +116,7 @@ pub(crate) fn is_decimal(value: Value) -> bool {
 /// Whether somebody defined `to_s` for it: not Ruby itself for every object.
 fn has_own_text(ruby: &Ruby, value: Value) -> Result<bool, Error> {
     let method: Value = value.class().funcall("instance_method", (ruby.to_symbol("to_s"),))?;
-    let owner: RModule = method.funcall("owner", ())?;
+    let owner: Value = method.funcall("owner", ())?;
     Ok(!owner.equal(ruby.module_kernel())?)
 }
 

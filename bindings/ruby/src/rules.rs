@@ -118,10 +118,8 @@ impl<'r> Reader<'r> {
         let mut words = Vec::with_capacity(list.len());
         for at in 0..list.len() {
             let value: Value = list.entry(isize::try_from(at).unwrap_or(isize::MAX))?;
-            match names::word(value) {
-                Some(word) => words.push(word),
-                None => self.wrong_type(fields, &format!("{field}[{at}]"), "a string", value),
-            }
+            // What is no word is no name either, and the library says so.
+            words.push(names::word(value).unwrap_or_else(|| value.inspect()));
         }
         Ok(words)
     }
