@@ -17,8 +17,10 @@ module Replay
       }
     end
 
-    # In: an error. Out: its class, and those above it up to what every error is.
+    # In: an error. Out: its class, and those above it up to what every error is. InvalidRules is the ArgumentError that says findings.
     def error(error)
+      return { "class" => "ArgumentError" } if error.instance_of?(Labkit::RateLimit::InvalidRules)
+
       above = error.class.ancestors.grep(Class).drop(1).take_while { |ancestor| ![StandardError, Exception].include?(ancestor) }
       above.empty? ? { "class" => error.class.name } : { "class" => error.class.name, "superclasses" => above.map(&:name) }
     end

@@ -8,6 +8,7 @@ module Replay
   # In `differences.json`: `rows`, their wording; `cases`, by case a list of {row, why, changes}; a change is
   # {at, was, is}: a JSON Pointer into the case, what was recorded there, what must be there (either left out: nothing is there).
   # `names_only` in the place of changes: each log line has `identifier_keys` where `identifier` was recorded.
+  # The row `Ruby 3.1` holds only where a Regexp has no time-out.
   class Differences
     # The list is not in order.
     class Stale < StandardError; end
@@ -26,7 +27,7 @@ module Replay
 
     # In: a recorded case. Out: the case as it must go here, and the rows that say so.
     def apply(recorded)
-      entries = @cases.fetch(recorded["name"], [])
+      entries = @cases.fetch(recorded["name"], []).reject { |entry| entry["row"] == "Ruby 3.1" && Regexp.respond_to?(:timeout) }
       expected = Marshal.load(Marshal.dump(recorded))
       entries.each do |entry|
         entry["names_only"] ? names_only(expected) : entry.fetch("changes").each { |change| change(expected, change) }

@@ -29,7 +29,7 @@ module Replay
     private
 
     def prepare
-      Metrics.raises = @setup["metrics"] == "raises"
+      Metrics.raises = false
       Labkit::RateLimit::Metrics::FAILURE_LOGGED.make_false
       ENV["RAILS_ENV"] = @recorded.fetch("env")
       @host = Host.new(@keyspace.port, @setup["redis"]).redis
@@ -37,6 +37,7 @@ module Replay
       load_scripts
       @keyspace.empty
       Metrics.emitted.clear
+      Metrics.raises = @setup["metrics"] == "raises"
     end
 
     # Each case starts with all scripts loaded.

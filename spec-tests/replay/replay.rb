@@ -49,4 +49,5 @@ module Replay
   end
 end
 
+$stdout.sync = true
 exit Replay.main(ARGV) if $PROGRAM_NAME == __FILE__

@@ -148,15 +148,17 @@ class Scenario
   def result(result)
     @last, @second = result, @backend ? Time.now.to_i : @clock.now_us / 1_000_000
     evaluations = result.evaluations.map do |evaluation|
-      { "rule" => evaluation.rule.name, "result" => evaluation.result.to_s, "exceeded" => evaluation.exceeded?, "info" => info(evaluation.info) }
+      { "rule" => evaluation.rule.name, "result" => evaluation.result.to_s, "exceeded" => evaluation.exceeded?, "info" => info(evaluation.info, evaluation) }
     end
+    reported = result.evaluations.find { |evaluation| evaluation.rule.equal?(result.rule) }
     flags = %w[matched exceeded skipped warned error degraded].to_h { |flag| [flag, result.public_send("#{flag}?")] }
-    { "action" => result.action.to_s, **flags, "rule" => result.rule&.name, "info" => result.info && info(result.info), "evaluations" => evaluations }
+    { "action" => result.action.to_s, **flags, "rule" => result.rule&.name, "info" => result.info && info(result.info, reported),
+      "evaluations" => evaluations }
   end
 
-  def info(info)
+  def info(info, evaluation)
     { "limit" => info.resolved_limit, "period_s" => info.resolved_period, "count" => info.count, "remaining" => info.remaining,
-      "reset_after" => info.reset_after, "retry_after" => info.retry_after, "banned" => info.banned? }
+      "reset_after" => evaluation.reset_after, "retry_after" => info.retry_after, "banned" => info.banned }
       .transform_values { |number| number.is_a?(Float) && !number.finite? ? { "$float" => number.to_s.sub("Infinity", "inf").downcase } : number }
   end
 end

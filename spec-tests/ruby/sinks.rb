@@ -40,7 +40,7 @@ class Registry
     @metrics[name.to_sym]
   end
 
-  def counter(name, *, **)
+  def counter(name, docstring:, labels:, store_settings: {}) # rubocop:disable Lint/UnusedMethodArgument -- as that client has it
     @metrics[name.to_sym] ||= Metric.new(name, @series)
   end
   alias gauge counter
