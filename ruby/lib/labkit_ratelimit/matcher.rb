@@ -108,12 +108,25 @@ module Labkit
         when :oneOf, :one_of then members(:oneOf, map, value)
         when :noneOf, :none_of then members(:noneOf, map, value)
         when :not then Matcher.new(type: :not, value: read(value, path, depth + 1))
+        when :eq, :ne then plain?(value) ? Matcher.new(type: key.to_sym, value: value) : unread(map)
         else Matcher.new(type: key.to_sym, value: value)
         end
       end
 
       def members(type, map, value)
-        value.is_a?(Array) ? Matcher.new(type: type, value: Set.new(value).freeze) : unread(map)
+        empty = type == :noneOf && value == []
+        return unread(map) unless value.is_a?(Array) && !empty && value.all? { |member| plain?(member) }
+
+        Matcher.new(type: type, value: Set.new(value).freeze)
+      end
+
+      # What is refused is refused as it was written.
+      def plain?(value)
+        case value
+        when Array, Hash then false
+        when Float then value.finite?
+        else true
+        end
       end
 
       def pattern(type, source, path)

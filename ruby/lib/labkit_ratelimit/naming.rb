@@ -22,7 +22,7 @@ module Labkit
         end
 
         strict = Labkit.dev_or_test?
-        [limiter(name, strict), strict ? rules.each_with_index.map(&:first) : mended(rules)]
+        [limiter(name, strict), strict ? copied(rules) : mended(rules)]
       end
 
       private
@@ -36,8 +36,13 @@ module Labkit
         sanitized
       end
 
+      # What has no order is no list of rules.
+      def copied(rules)
+        rules.each_with_index.map { |rule, _| rule }
+      end
+
       def mended(rules)
-        renamed = rules.each_with_index.map { |rule, _| renamed(rule) }
+        renamed = copied(rules).map { |rule| renamed(rule) }
         renamed.each_with_index.reject { |rule, at| duplicate?(renamed, rule, at) }.map(&:first)
       end
 

@@ -119,6 +119,16 @@ module Labkit
         @decision ? @decision.reported_retry_after : (info&.retry_after if block?)
       end
 
+      # @return [Float, nil] seconds until the window, or the ban, of the reported rule ends
+      def reset_after
+        if @decision
+          place = @decision.reported
+          place && @decision.reset_after(place)
+        else
+          reported&.reset_after
+        end
+      end
+
       # @param format [Symbol] `:gitlab`, or `:ietf` for draft-ietf-httpapi-ratelimit-headers-11
       # @return [Hash{String => String}] of the most constraining evaluation that is not of a `:log` rule; none
       #   where nothing matched, the check failed, or a skip is reported

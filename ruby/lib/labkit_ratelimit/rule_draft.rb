@@ -77,10 +77,8 @@ module Labkit
       end
 
       def match(given, path)
-        if given.is_a?(String)
-          mistake(:wrong_type, path, "match is a map of properties, not #{given.inspect}")
-          return {}.freeze
-        end
+        return refused(path, "a map", given) if given.is_a?(String)
+
         reader = MatcherReader.new(@findings)
         built = {}
         given.each_pair { |key, input| built[key.to_sym] = reader.read(input, "#{path}.#{key}") }
@@ -88,11 +86,25 @@ module Labkit
       end
 
       def overrides(given)
-        Array(given).each_with_index.map do |override, at|
-          read = fields(override.to_h.transform_keys(&:to_sym), REPLACED, "overrides[#{at}].")
-          read[:match] = match(read[:match], "overrides[#{at}].match") if read.key?(:match)
-          read.freeze
-        end.freeze
+        unless given.is_a?(Array)
+          refused("overrides", "a list", given)
+          return [].freeze
+        end
+
+        given.each_with_index.map { |override, at| override(override, "overrides[#{at}]") }.freeze
+      end
+
+      def override(given, path)
+        return refused(path, "a map", given) unless given.is_a?(Hash)
+
+        read = fields(given.transform_keys(&:to_sym), REPLACED, "#{path}.")
+        read[:match] = match(read[:match], "#{path}.match") if read.key?(:match)
+        read.freeze
+      end
+
+      def refused(path, wanted, given)
+        mistake(:wrong_type, path, "#{path} takes #{wanted}, not #{given.inspect}")
+        {}.freeze
       end
 
       def mistake(code, path, message)

@@ -53,8 +53,10 @@ module Labkit
         type = matcher.type
         value = matcher.value
         case type
-        when :all then value.map { |entry| matcher(entry) }
+        when :all then value.map { |entry| entry.type == :eq ? { "eq" => entry.value } : matcher(entry) }
         when :not then { "not" => matcher(value) }
+        # `{eq: v}` says what `v` alone says, one level deeper.
+        when :eq then value
         when :re, :nre then { type.name => pattern(value) }
         when :oneOf, :noneOf then { type.name => value.to_a }
         when Matcher::UNREAD then value

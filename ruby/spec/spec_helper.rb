@@ -1,0 +1,17 @@
+# frozen_string_literal: true
+
+ENV["RAILS_ENV"] = "test"
+
+require "labkit_ratelimit"
+require "tmpdir"
+
+Dir[File.expand_path("support/*.rb", __dir__)].each { |file| require file }
+
+RSpec.configure do |config|
+  config.disable_monkey_patching!
+  config.expect_with(:rspec) { |expectations| expectations.syntax = :expect }
+  config.mock_with(:rspec) { |mocks| mocks.verify_partial_doubles = true }
+  config.order = :random
+  Kernel.srand(config.seed)
+  config.include Making
+end
