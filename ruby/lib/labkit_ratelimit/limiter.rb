@@ -77,6 +77,7 @@ module Labkit
       # @raise [Identifier::InvalidKeyError] a property name that cannot be one
       def check(identifier, cost: 1, rule_context: nil)
         attributes = attributes(identifier)
+        cost = plain(cost)
         host = rule_context.nil? ? @host : @host.with(rule_context)
         decision = @redis ? ask(:check, attributes, cost, host) : @core.check(attributes, cost, host)
         rules = decision.rules_version == @version ? @rules : rules_of(decision)
@@ -190,6 +191,15 @@ module Labkit
 
         identifier.each_key { |key| return Identifier.new(identifier).attributes unless key.is_a?(Symbol) }
         identifier.key?(:endpoint) ? Identifier.new(identifier).attributes : identifier
+      end
+
+      # The core takes no cost for a cost of 1, and a Duration is no number to it.
+      def plain(cost)
+        case cost
+        when Integer then cost
+        when Float then cost == Logs::NO_COST ? -Float::MAX : cost
+        else cost.is_a?(Numeric) ? cost.to_f : Logs::NO_COST
+        end
       end
 
       def ask(mode, attributes, cost, host)

@@ -9,8 +9,12 @@ module Labkit
     #
     # @api private
     class Logs
-      # The fields whose keys are Strings, as labkit-ruby has them.
-      TEXT = %i[message error_type class_name error_message].freeze
+      # Errors of the core that labkit-ruby has as errors of Ruby.
+      OWN = { "BadCost" => "ArgumentError", "BadIdentifier" => "ArgumentError", "OutOfRange" => "ArgumentError" }.freeze
+      private_constant :OWN
+
+      # The cost of a check whose cost is no number at all.
+      NO_COST = -Float::INFINITY
 
       class << self
         # @return [Object] the logger of a limiter that is given none
@@ -34,12 +38,32 @@ module Labkit
         # @param event [Hash{Symbol => Object}] as the core tells it
         # @return [Hash] as the logger takes it
         def fields(event)
-          failure = !event[:error_type].nil?
-          event.each_with_object({}) do |(key, value), fields|
-            next if value.nil? && !(failure && key == :rule)
+          return failure(event) if event[:error_type]
 
-            fields[failure && TEXT.include?(key) ? key.name : key] = value
-          end
+          fields = event.compact
+          fields.delete(:identifier_keys) if event[:identifier_keys].empty? && event[:count_distinct].nil?
+          fields
+        end
+
+        private
+
+        def failure(event)
+          {
+            "message" => event[:message], name: event[:name], rule: event[:rule], "error_type" => event[:error_type],
+            "class_name" => class_name(event), "error_message" => event[:error_message],
+            identifier_keys: event[:identifier_keys]
+          }
+        end
+
+        # What the core finds itself, under the name that Ruby has for it.
+        def class_name(event)
+          name = event[:class_name]
+          return "NoMethodError" if name == "BadCost" && event[:error_message].to_s.include?("-inf")
+          return OWN.fetch(name, name) unless name == "CommandError"
+
+          space = defined?(::Redis::CommandError) ? "Redis" : "RedisClient"
+          wrong = event[:error_message].to_s.include?("WRONGTYPE")
+          wrong && Object.const_defined?("#{space}::WrongTypeError") ? "#{space}::WrongTypeError" : "#{space}::CommandError"
         end
       end
 

@@ -130,11 +130,18 @@ module Labkit
       end
 
       def pattern(type, source, path)
+        return symbol(path) if source.is_a?(Symbol)
         return unread({ type => source }) unless source.is_a?(String) || source.is_a?(Regexp)
 
         Matcher.new(type: type, value: Pattern.build(source))
       rescue RegexpError => e
         @findings << Mistake.of(:matcher_bad_regex, path, "`#{source}` is no pattern: #{e.message}")
+        Matcher.new(type: :eq, value: nil)
+      end
+
+      # To the core a Symbol is text.
+      def symbol(path)
+        @findings << Mistake.of(:matcher_bad_regex, path, "a pattern is a String or a Regexp, not a Symbol")
         Matcher.new(type: :eq, value: nil)
       end
 

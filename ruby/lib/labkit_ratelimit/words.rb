@@ -7,6 +7,22 @@ module Labkit
     #
     # @api private
     class Words
+      # The callable of a ban. What is no number is an ArgumentError there, as labkit-ruby has it.
+      class BanFor
+        def initialize(callable)
+          @callable = callable
+        end
+
+        def arity
+          @callable.respond_to?(:arity) ? @callable.arity : 0
+        end
+
+        def call(...)
+          value = @callable.call(...)
+          value.nil? ? raise(ArgumentError, "ban_for gave nil") : value
+        end
+      end
+
       # @return [Array<#call>]
       attr_reader :callables
 
@@ -26,7 +42,7 @@ module Labkit
           when :match then [field, value.to_h { |name, matcher| [name.name, matcher(matcher)] }]
           when :limit, :burst then [field, number(value)]
           when :period then [:period_s, number(value)]
-          when :ban_for then [:ban_for_s, number(value)]
+          when :ban_for then [:ban_for_s, number(value.respond_to?(:call) ? BanFor.new(value) : value)]
           when :overrides then [field, value.map { |override| fields(override) }]
           else [field, value]
           end
@@ -71,14 +87,20 @@ module Labkit
         Native::Pattern.new(@patterns.size - 1)
       end
 
+      # A Duration says that it is an Integer, and is none.
       def number(value)
-        if value.respond_to?(:call)
-          @callables << value
-          return Native::Callable.new(@callables.size - 1)
-        end
-        return value if value.is_a?(Integer) || value.is_a?(Float) || !value.is_a?(Numeric)
+        case value
+        when nil, Integer, Float then value
+        else
+          return callable(value) if value.respond_to?(:call)
 
-        whole(value)
+          value.is_a?(Numeric) ? whole(value) : value
+        end
+      end
+
+      def callable(value)
+        @callables << value
+        Native::Callable.new(@callables.size - 1)
       end
 
       # Durations and fractions. What has no whole number stays what it is, and is refused as that.
