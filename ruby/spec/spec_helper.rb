@@ -2,7 +2,11 @@
 
 ENV["RAILS_ENV"] = "test"
 
+require "benchmark"
+require "delegate"
+require "fileutils"
 require "labkit_ratelimit"
+require "timeout"
 require "tmpdir"
 
 Dir[File.expand_path("support/*.rb", __dir__)].each { |file| require file }

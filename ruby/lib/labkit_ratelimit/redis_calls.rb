@@ -47,6 +47,14 @@ module Labkit
           connection.respond_to?(:close) || connection.respond_to?(:disconnect!)
         end
 
+        # redis-rb locks a client that threads share. A wrapper around one may not pass that on.
+        def locked(connection, &block)
+          kind = connection.class
+          return yield(connection._client) unless kind.method_defined?(:synchronize) || kind.private_method_defined?(:synchronize)
+
+          connection.send(:synchronize) { block.call(connection._client) }
+        end
+
         # redis-rb: the commands are methods.
         def by_methods(connection, script, keys, argv)
           connection.evalsha(script[0], keys: keys, argv: argv)
@@ -109,7 +117,7 @@ module Labkit
       module RedisRb5
         class << self
           def run(connection, script, keys, argv, left)
-            connection.send(:synchronize) do |client|
+            RedisCalls.locked(connection) do |client|
               RedisCalls.shortened(client, left) do
                 next send_script(connection, client, script, keys, argv) if client.connected?
 
@@ -130,7 +138,7 @@ module Labkit
       module RedisRb4
         class << self
           def run(connection, script, keys, argv, left)
-            connection.send(:synchronize) do |client|
+            RedisCalls.locked(connection) do |client|
               next limited(connection, client, script, keys, argv, left) if client.connected?
 
               RedisCalls.interrupt(left, connection) { limited(connection, client, script, keys, argv, left) }

@@ -1,0 +1,85 @@
+# frozen_string_literal: true
+
+require "rack"
+require "rack/mock"
+
+RSpec.describe Labkit::RateLimit::Middleware do
+  let(:limited) { limiter(rule("per_ip", limit: 1, characteristics: [:ip])) }
+  let(:inner) { ->(_env) { [200, { "Content-Type" => "text/plain" }, ["served"]] } }
+
+  def app(limiter: limited, **options, &identify)
+    identify ||= ->(env) { { ip: env["REMOTE_ADDR"] } }
+    Rack::MockRequest.new(Rack::Lint.new(described_class.new(inner, limiter: limiter, **options, &identify)))
+  end
+
+  def get(app, ip: "192.0.2.1", **env)
+    app.get("/", { "REMOTE_ADDR" => ip, **env.transform_keys(&:to_s) })
+  end
+
+  it "serves with headers, then refuses with 429, headers and a text" do
+    served, refused = Array.new(2) { get(app) }
+    expect([served.status, served.body, served["RateLimit-Remaining"]]).to eq([200, "served", "0"])
+    expect([refused.status, refused.body, refused["Content-Type"]]).to eq([429, "Retry later\n", "text/plain"])
+    expect(refused["Retry-After"]).to eq("60")
+    expect(served["Retry-After"]).to be_nil
+    expect(get(app, ip: "192.0.2.2").status).to eq(200)
+  end
+
+  it "answers in JSON to who asks for it" do
+    get(app)
+    refused = get(app, HTTP_ACCEPT: "application/json")
+    expect(refused["Content-Type"]).to eq("application/json")
+    expect(JSON.parse(refused.body)).to eq("error" => "Retry later", "rule" => "per_ip", "retry_after" => 60)
+    kinds = { "text/html, application/json;q=0.9" => "text/plain", "application/json, */*" => "application/json",
+              "*/*" => "text/plain", "application/json;q=0" => "text/plain", "application/problem+json" => "application/json" }
+    kinds.each { |accept, type| expect(get(app, HTTP_ACCEPT: accept)["Content-Type"]).to eq(type), accept }
+  end
+
+  it "limits nothing where the block gives nil" do
+    open = app { |_env| nil }
+    expect(Array.new(3) { get(open).status }).to eq([200, 200, 200])
+    expect(get(open)["RateLimit-Limit"]).to be_nil
+  end
+
+  it "tells a hook of each block; one that raises changes nothing" do
+    told = []
+    hooked = app(on_block: ->(env, result) { told << [env["REMOTE_ADDR"], result.rule.name] })
+    3.times { get(hooked) }
+    expect(told).to eq([["192.0.2.1", "per_ip"]] * 2)
+    errors = StringIO.new
+    refused = get(app(on_block: ->(*) { raise "hook" }), "rack.errors": errors)
+    expect([refused.status, errors.string]).to match([429, /on_block raised RuntimeError: hook/])
+  end
+
+  it "charges after the response where the block says so" do
+    statuses = [401, 200, 401, 401]
+    failing = ->(_env) { [statuses.shift, { "Content-Type" => "text/plain" }, ["x"]] }
+    later = lambda do |env|
+      described_class.after({ ip: env["REMOTE_ADDR"] }) { |status, _headers| status == 401 ? 2 : 0 }
+    end
+    strict = limiter(rule("failures", limit: 3, characteristics: [:ip]))
+    logins = Rack::MockRequest.new(described_class.new(failing, limiter: strict, &later))
+    responses = Array.new(4) { get(logins) }
+    expect(responses.map(&:status)).to eq([401, 200, 401, 429])
+    expect(responses.map { |response| response["RateLimit-Observed"] }).to eq(%w[2 2 4 4])
+  end
+
+  it "shows a warn rule that is over on a response that is served" do
+    warning = limiter(rule("soft", limit: 1, action: :warn, characteristics: [:ip]))
+    shown = Array.new(2) { get(app(limiter: warning)) }.last
+    expect([shown.status, shown["RateLimit-Name"], shown["RateLimit-Observed"]]).to eq([200, "soft", "2"])
+  end
+
+  it "keeps the application's own headers" do
+    own = ->(_env) { [200, { "Content-Type" => "text/plain", "ratelimit-limit" => "own" }.freeze, []] }
+    response = described_class.new(own, limiter: limited) { { ip: 1 } }.call({})
+    expect(response[1]).to include("ratelimit-limit" => "own", "RateLimit-Name" => "per_ip")
+    expect(response[1]).not_to include("RateLimit-Limit")
+  end
+
+  it "answers 503 without a time where a limiter fails closed" do
+    closed = limiter(rule, redis: Class.new { def with = raise("no pool") }.new, on_error: :block)
+    refused = get(app(limiter: closed))
+    expect([refused.status, refused["Retry-After"]]).to eq([503, nil])
+  end
+end
