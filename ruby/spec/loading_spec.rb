@@ -109,7 +109,7 @@ RSpec.describe "loading beside gitlab-labkit" do
       script = "require \"gitlab-labkit\"\nrequire \"labkit_ratelimit\"\n#{failing}\n" \
                "puts Labkit::Metrics::Client.metrics.keys.sort, Labkit::Metrics::Client.aggregations.values.uniq.inspect"
       output, = ruby(script)
-      expect(output).to match(/^stand-in logger: {"message":"rate_limit_error","error_type":"rate_limit_error"/)
+      expect(output).to match(/^stand-in logger: {"message":"rate_limit_error","name":"l"/)
       expect(output).to include("gitlab_labkit_rate_limiter_checks_total", "gitlab_labkit_rate_limiter_limit", "[:max]")
     end
 

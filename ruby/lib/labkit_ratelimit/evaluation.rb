@@ -40,13 +40,13 @@ module Labkit
           exceeded && rule.action == :limit
         end
 
-        # @return [Symbol] `:allow` `:block` `:warn` `:log` `:banned`
+        # @return [String] `allow` `block` `warn` `log` `banned`
         def result
-          return @origin.first.outcome(@origin.last).to_sym if @origin
-          return :allow unless exceeded
-          return :banned if info.banned?
+          return @origin.first.outcome(@origin.last) if @origin
+          return "allow" unless exceeded
+          return "banned" if info.banned?
 
-          rule.action == :limit ? :block : rule.action
+          rule.action == :limit ? "block" : rule.action.name
         end
 
         # @return [Float, nil] seconds until it would let this call pass; nil where it does not refuse, or no wait helps

@@ -200,6 +200,8 @@ module Labkit
         when Float then cost == Logs::NO_COST ? -Float::MAX : cost
         else cost.is_a?(Numeric) ? cost.to_f : Logs::NO_COST
         end
+      rescue StandardError
+        Logs::NO_COST
       end
 
       def ask(mode, attributes, cost, host)
