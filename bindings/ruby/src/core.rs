@@ -102,7 +102,7 @@ impl Core {
         let attributes = RHash::try_convert(attributes)?;
         let in_force = self.in_force();
         let passage = Passage::default();
-        let planned = guarded(&passage, || {
+        let decided = guarded(&passage, || {
             probe();
             let identifier = Attributes::gather(ruby, attributes, &in_force)?;
             let host = RubyHost { ruby, host, passage: &passage };
@@ -110,15 +110,15 @@ impl Core {
             if let Some(cost) = host_number::cost(ruby, cost)? {
                 options = options.cost(cost);
             }
-            Ok(self.limiter.plan_by(in_force.rules.clone(), &identifier, options, mode))
+            let planned = self.limiter.plan_by(in_force.rules.clone(), &identifier, options, mode);
+            wrapped(ruby, planned, mode, in_force.version)
         });
-        let version = in_force.version;
-        drop(in_force);
-        match planned {
-            Ok(Planned::Done(decision)) => Ok(Decision::wrapped(ruby, decision, version)),
-            Ok(Planned::Call(pending)) => Ok(Waiting::wrapped(ruby, pending, mode, version)),
+        match decided {
+            Ok(object) => Ok(object),
             Err(Stopped::Raised(error)) => Err(error),
-            Err(Stopped::Panicked(said)) => self.give_up(ruby, &Attributes::names_of(attributes), mode, version, said),
+            Err(Stopped::Panicked(said)) => {
+                self.give_up(ruby, &Attributes::names_of(attributes), mode, in_force.version, said)
+            }
         }
     }
 
@@ -133,7 +133,7 @@ impl Core {
         said: String,
     ) -> Result<Value, Error> {
         let decision = controlled(ruby, || Ok(self.limiter.give_up(identifier, mode, PANIC, said)))?;
-        Ok(Decision::wrapped(ruby, decision, version))
+        Decision::wrapped(ruby, decision, version)
     }
 
     fn settle(ruby: &Ruby, this: &Self, pending: Value, reply: Value, fault: Value) -> Result<Value, Error> {
@@ -142,13 +142,12 @@ impl Core {
         let outcome = outcome(ruby, reply, fault, deadline)?;
         let pending = waiting.take(ruby)?;
         let (mode, version) = (waiting.mode, waiting.version);
-        let planned = guarded(&Passage::default(), || {
+        let settled = guarded(&Passage::default(), || {
             probe();
-            Ok(this.limiter.settle(pending, outcome))
+            wrapped(ruby, this.limiter.settle(pending, outcome), mode, version)
         });
-        match planned {
-            Ok(Planned::Done(decision)) => Ok(Decision::wrapped(ruby, decision, version)),
-            Ok(Planned::Call(next)) => Ok(Waiting::wrapped(ruby, next, mode, version)),
+        match settled {
+            Ok(object) => Ok(object),
             Err(Stopped::Raised(error)) => Err(error),
             Err(Stopped::Panicked(said)) => {
                 let nameless = Attributes::names_of(ruby.hash_new());
@@ -219,6 +218,14 @@ impl Core {
 
     fn take_logs(ruby: &Ruby, this: &Self) -> Result<RArray, Error> {
         this.journal.take(ruby)
+    }
+}
+
+/// What Ruby gets of a plan.
+fn wrapped(ruby: &Ruby, planned: Planned, mode: Mode, version: u64) -> Result<Value, Error> {
+    match planned {
+        Planned::Done(decision) => Decision::wrapped(ruby, decision, version),
+        Planned::Call(pending) => Waiting::wrapped(ruby, pending, mode, version),
     }
 }
 

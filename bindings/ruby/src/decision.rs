@@ -1,8 +1,19 @@
 //! `Native::Decision`: what a check answers, read as it is asked for.
 
-use labkit_ratelimit::{Decision as Core, Evaluated, HeaderFormat, Headers, Info};
-use magnus::{Error, RHash, RModule, RString, Ruby, Symbol, Value, method, prelude::*};
+use crate::allocate;
+use labkit_ratelimit::{Decision as Core, Evaluated, HeaderFormat, Headers, Info, Outcome, Verdict};
+use magnus::value::{Lazy, LazyId};
+use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Symbol, Value, method, prelude::*};
 use std::mem;
+
+/// The Symbols of verdicts, at hand: every check asks for one.
+static ALLOW: LazyId = LazyId::new(Verdict::Allow.as_str());
+static BLOCK: LazyId = LazyId::new(Verdict::Block.as_str());
+
+/// What outcomes are called, in the order of [`Outcome::ALL`].
+static OUTCOMES: Lazy<RArray> = Lazy::new(|ruby| {
+    ruby.ary_from_iter(Outcome::ALL.iter().map(|outcome| ruby.str_new(outcome.as_str()).to_interned_str()))
+});
 
 /// What Ruby is told that one costs beside its slot: the garbage collector goes by it.
 const WEIGHT: isize = {
@@ -29,15 +40,19 @@ impl Drop for Decision {
 
 impl Decision {
     /// The frozen object that Ruby gets.
-    pub(crate) fn wrapped(ruby: &Ruby, decision: Core, version: u64) -> Value {
+    pub(crate) fn wrapped(ruby: &Ruby, decision: Core, version: u64) -> Result<Value, Error> {
         ruby.gc_adjust_memory_usage(WEIGHT);
-        let object = ruby.obj_wrap(Self { decision, version }).as_value();
+        let object = allocate::object(ruby, Self { decision, version })?;
         object.freeze();
-        object
+        Ok(object)
     }
 
     fn action(ruby: &Ruby, this: &Self) -> Symbol {
-        ruby.to_symbol(this.decision.verdict().as_str())
+        let id = match this.decision.verdict() {
+            Verdict::Allow => &ALLOW,
+            Verdict::Block => &BLOCK,
+        };
+        LazyId::get_inner_with(id, ruby).into()
     }
 
     fn is_matched(&self) -> bool {
@@ -116,7 +131,9 @@ impl Decision {
     }
 
     fn outcome(ruby: &Ruby, this: &Self, at: usize) -> Result<RString, Error> {
-        Ok(ruby.str_new(this.evaluated(ruby, at)?.outcome().as_str()).to_interned_str())
+        let outcome = this.evaluated(ruby, at)?.outcome();
+        let place = Outcome::ALL.iter().position(|known| *known == outcome).unwrap_or_default();
+        ruby.get_inner(&OUTCOMES).entry(isize::try_from(place).unwrap_or_default())
     }
 
     fn is_over(ruby: &Ruby, this: &Self, at: usize) -> Result<bool, Error> {

@@ -19,6 +19,7 @@
 //! **Absent on purpose.** `Ractor` safety: two Ractors run at once, and a fork of one may then catch the other
 //! inside a lock. Threads, sockets, and any opinion on what a rule means.
 
+mod allocate;
 mod attributes;
 mod boundary;
 mod build_error;

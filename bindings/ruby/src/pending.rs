@@ -1,6 +1,6 @@
 //! `Native::Pending` and `Native::PendingClear`: calls that wait for Ruby to run them.
 
-use crate::script;
+use crate::{allocate, script};
 use labkit_ratelimit::{Call, Clearing, Fault, Mode, Pending};
 use magnus::{Error, Module as _, RArray, RClass, RModule, RString, Ruby, Value, method, prelude::*};
 use parking_lot::Mutex;
@@ -25,8 +25,8 @@ fn settled(ruby: &Ruby) -> Error {
 }
 
 impl Waiting {
-    pub(crate) fn wrapped(ruby: &Ruby, pending: Pending, mode: Mode, version: u64) -> Value {
-        ruby.obj_wrap(Self { pending: Mutex::new(Some(pending)), mode, version }).as_value()
+    pub(crate) fn wrapped(ruby: &Ruby, pending: Pending, mode: Mode, version: u64) -> Result<Value, Error> {
+        allocate::object(ruby, Self { pending: Mutex::new(Some(pending)), mode, version })
     }
 
     /// Takes it out, to be settled.
