@@ -2,7 +2,6 @@
 
 use crate::decision::Decision;
 use crate::evaluation::Evaluation;
-use crate::numbers;
 use crate::reading::Info;
 use crate::rule_spec::Action;
 use crate::rules::Rules;
@@ -72,7 +71,7 @@ fn fields(evaluation: &Evaluation<'_>, info: &Info, format: HeaderFormat) -> Hea
     headers
 }
 
-/// Whole, rounded down, at least 0.
+/// Whole, rounded down, at least 0. A double says all its digits, beyond the widest integer too.
 fn whole(n: f64) -> String {
-    numbers::floor_to_wide(n).to_string()
+    if n < 1.0 { "0".to_owned() } else { format!("{:.0}", n.floor()) }
 }

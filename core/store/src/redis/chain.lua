@@ -57,7 +57,7 @@ while arg <= last do
       -- A window that ends now is over; one without expiry is read as it is.
       if left > 0 or left == -1 then
         stored = call('GET', name)
-        if type(stored) == 'string' and not stored:find('^%-?%d[%d.eE+-]*$') then
+        if type(stored) == 'string' and not stored:find('^[+-]?%.?%d[%d.eE+-]*$') and not stored:find('^[+-]?0[xX]%x+$') then
           -- What INCRBYFLOAT would refuse; Lua reads more as a number.
           failure = 'WRONGTYPE the counter holds no number'
           break
@@ -70,7 +70,8 @@ while arg <= last do
       if type(stored) ~= 'number' then
         stored = call('INCRBYFLOAT', name, cost)
       end
-      if left == -1 then
+      -- What is no counter is left as it is.
+      if left == -1 and type(stored) ~= 'table' then
         call('PEXPIRE', name, period)
         left = period
       end
@@ -192,7 +193,7 @@ while arg <= last do
     end
     if what == 100 then
       added = call('SADD', name, member)
-      if left < 0 then
+      if left < 0 and type(added) ~= 'table' then
         call('PEXPIRE', name, period)
         left = period * 1
       end
