@@ -81,7 +81,7 @@ module Replay
       return false unless expected.class == actual.class
 
       numbers = [expected, actual].map { |number| Float(number, exception: false) }
-      numbers.all? && (numbers.first - numbers.last).abs <= 1e-9 * [1.0, *numbers.map(&:abs)].max
+      numbers.all? { |number| number&.finite? } && (numbers.first - numbers.last).abs <= 1e-9 * [1.0, *numbers.map(&:abs)].max
     end
 
     # A number that no double says exactly.

@@ -49,8 +49,8 @@ module Spoiling
 
   def other(value)
     case value
-    when Integer, Float then value.abs > 1e300 ? 5.0 : (value * 2) + 5
-    when String then value.match?(/\A\d+\z/) ? (Integer(value) > 10**300 ? 5 : (Integer(value) * 2) + 5).to_s : "#{value}x"
+    when Integer, Float then value.abs > 1e300 ? 5.0 : (value * 3) + 7
+    when String then value.match?(/\A\d+\z/) ? (Integer(value) > 10**300 ? 5 : (Integer(value) * 3) + 7).to_s : "#{value}x"
     when nil then 5
     else !value
     end
