@@ -63,7 +63,7 @@ RSpec.describe Labkit::RateLimit::Limiter do
     end
 
     it "fail their rule by what they raise or give, with its class and message" do
-      failing = { -> { raise KeyError, "no such" } => ["KeyError", "no such"], -> { nil } => ["TypeError", /nil/],
+      failing = { -> { raise KeyError, "no such" } => ["KeyError", "no such"], -> {} => ["TypeError", /nil/],
                   -> { "abc" } => ["ArgumentError", /abc/], ->(_a, _b) { 1 } => ["ArgumentError", /arguments/] }
       failing.each do |limit, (name, message)|
         expect(limiter(rule(limit: limit)).check({ user: 1 })).to be_error
@@ -93,10 +93,10 @@ RSpec.describe Labkit::RateLimit::Limiter do
         result = limited.check({ user: 1, k: 1 })
         expect([result.rule.name, result.info.resolved_limit, limited.name]).to eq(["per_user", 1, "_oo__ar"])
         expect(logger.lines).to eq([
-          { message: "rate_limit_invalid_name", name: "Foo Bar", sanitized: "_oo__ar" },
-          { message: "rate_limit_invalid_rule_name", original_name: "Per-User", sanitized_name: "per_user" },
-          { message: "rate_limit_duplicate_rule_name", name: "per_user", dropped_occurrence: 2 }
-        ])
+                                     { message: "rate_limit_invalid_name", name: "Foo Bar", sanitized: "_oo__ar" },
+                                     { message: "rate_limit_invalid_rule_name", original_name: "Per-User", sanitized_name: "per_user" },
+                                     { message: "rate_limit_duplicate_rule_name", name: "per_user", dropped_occurrence: 2 }
+                                   ])
         expect { limiter(rule, name: "") }.to raise_error(ArgumentError)
         expect { rule(limit: 0) }.to raise_error(ArgumentError)
       end

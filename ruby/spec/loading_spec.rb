@@ -45,13 +45,13 @@ RSpec.describe "loading beside gitlab-labkit" do
   orders.each do |order, script|
     it "is ours #{order}" do
       folders = order.include?("no other") || order == "alone" ? [lib] : [lib, stand_in]
-      expect(ruby(script + "\n" + tell, folders: folders)).to eq([ours, true])
+      expect(ruby("#{script}\n#{tell}", folders: folders)).to eq([ours, true])
     end
 
     next if order.include?("no other") || order == "alone"
 
     it "is ours #{order}, the other first in the load path" do
-      expect(ruby(script + "\n" + tell, folders: [stand_in, lib])).to eq([ours, true])
+      expect(ruby("#{script}\n#{tell}", folders: [stand_in, lib])).to eq([ours, true])
     end
   end
 

@@ -41,11 +41,11 @@ RSpec.describe Labkit::RateLimit::Metrics do
     limited = limiter(rule("w", limit: 1, action: :warn), rule("a", limit: ->(_) { 2 }), rule("s", action: :skip), metrics: mmap)
     limited.check({ user: 1 })
     expect(mmap.told).to eq([
-      ["rule_evaluations_total", own(rule: "w", action: "warn", result: "allow")], ["limit", own(rule: "w"), 1], ["period_seconds", own(rule: "w"), 60],
-      ["rule_evaluations_total", own(rule: "a", action: "limit", result: "allow")], ["limit", own(rule: "a"), 2], ["period_seconds", own(rule: "a"), 60],
-      ["rule_evaluations_total", own(rule: "s", action: "skip", result: "skip")],
-      ["checks_total", own(action: "allow", matched: "true", error: "false")]
-    ])
+                              ["rule_evaluations_total", own(rule: "w", action: "warn", result: "allow")], ["limit", own(rule: "w"), 1], ["period_seconds", own(rule: "w"), 60],
+                              ["rule_evaluations_total", own(rule: "a", action: "limit", result: "allow")], ["limit", own(rule: "a"), 2], ["period_seconds", own(rule: "a"), 60],
+                              ["rule_evaluations_total", own(rule: "s", action: "skip", result: "skip")],
+                              ["checks_total", own(action: "allow", matched: "true", error: "false")]
+                            ])
     expect(mmap.made.values.uniq).to eq([[:counter, {}], [:gauge, {}, :max]])
   end
 
@@ -90,7 +90,10 @@ RSpec.describe Labkit::RateLimit::Metrics do
     kind = Class.new do
       attr_reader :values
 
-      def initialize(labels) = (@labels, @values = labels.sort, Hash.new(0))
+      def initialize(labels)
+        (@labels = labels.sort
+         @values = Hash.new(0))
+      end
 
       def increment(by: 1, labels: {}) = @values[checked(labels)] += by
 

@@ -65,8 +65,7 @@ RSpec.describe "the host's Redis" do
       limited = limiter(rule("fork_#{given.class.name.downcase}", limit: 9), redis: given)
       limited.check({ user: 1 })
       child = fork { exit!(counts(limited.check({ user: 1 })) == [2.0] ? 0 : 1) }
-      Process.wait(child)
-      expect($?.exitstatus).to eq(0)
+      expect(Process.wait2(child).last.exitstatus).to eq(0)
       expect(counts(limited.check({ user: 1 }))).to eq([3.0])
     end
   end

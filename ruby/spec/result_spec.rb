@@ -62,8 +62,10 @@ RSpec.describe Labkit::RateLimit::Result do
 
   describe "evaluations" do
     it "rank by block, then over, then remaining; equal rank is equal" do
-      loose, tight, logged, block = evaluation("a", remaining: 9), evaluation("b", remaining: 1),
-                                    evaluation("c", exceeded: true, action: :log, remaining: 0), evaluation("d", exceeded: true, remaining: 0)
+      loose = evaluation("a", remaining: 9)
+      tight = evaluation("b", remaining: 1)
+      logged = evaluation("c", exceeded: true, action: :log, remaining: 0)
+      block = evaluation("d", exceeded: true, remaining: 0)
       expect([loose, logged, block, tight].sort.map { |one| one.rule.name }).to eq(%w[d c b a])
       twin = evaluation("z", remaining: 9)
       expect([loose == twin, loose.eql?(twin), loose <=> twin, loose <=> 1]).to eq([true, false, 0, nil])

@@ -21,9 +21,7 @@ module Labkit
         # @return [Object, nil]
         def constant(*path)
           path.reduce(Labkit) do |scope, name|
-            return unless scope.is_a?(Module) && scope.const_defined?(name, false)
-
-            scope.const_get(name, false)
+            scope.const_get(name, false) if scope.is_a?(Module) && scope.const_defined?(name, false)
           end
         rescue LoadError, NameError
           nil

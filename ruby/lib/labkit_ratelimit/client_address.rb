@@ -15,9 +15,9 @@ module Labkit
       # Bits of an IPv6 address that one client is taken to have.
       IPV6_PREFIX = 64
 
-      IPV4 = /\A\d{1,3}(?:\.\d{1,3}){3}\z/.freeze
-      BRACKETED = /\A\[([^\]]*)\](?::\d+)?\z/.freeze
-      WITH_PORT = /\A(\d{1,3}(?:\.\d{1,3}){3}):\d+\z/.freeze
+      IPV4 = /\A\d{1,3}(?:\.\d{1,3}){3}\z/
+      BRACKETED = /\A\[([^\]]*)\](?::\d+)?\z/
+      WITH_PORT = /\A(\d{1,3}(?:\.\d{1,3}){3}):\d+\z/
       private_constant :IPV4, :BRACKETED, :WITH_PORT
 
       # @param trusted_hops [Integer] proxies in front that add to `X-Forwarded-For`; 0 believes nothing of it

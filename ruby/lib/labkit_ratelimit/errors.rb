@@ -24,7 +24,8 @@ module Labkit
     module Mistake
       # @return [Hash{Symbol => Object}]
       def self.of(code, path, message)
-        { code: code.name, path: path, message: message, mend: nil, severity: "error", file: nil, line: nil, column: nil }
+        { code: code.name, path: path, message: message, mend: nil, severity: "error", file: nil, line: nil,
+          column: nil }
       end
     end
 

@@ -18,7 +18,8 @@ module Labkit
         # @api private
         # @return [Evaluation]
         def self.decided(rule, decision, place)
-          new(rule: rule, exceeded: decision.over?(place), info: Info.decided(decision, place), origin: [decision, place])
+          new(rule: rule, exceeded: decision.over?(place), info: Info.decided(decision, place),
+              origin: [decision, place])
         end
 
         # @param rule [Rule]

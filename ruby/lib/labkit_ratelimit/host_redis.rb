@@ -18,7 +18,8 @@ module Labkit
         kind =
           if name.include?("Timeout") then "timeout"
           elsif error.class.ancestors.any? { |ancestor| ancestor.name.to_s.end_with?("CommandError") } then "command"
-          else "connection"
+          else
+            "connection"
           end
         [kind, name, error.message.to_s]
       end
@@ -30,7 +31,7 @@ module Labkit
         @redis = redis
         @say = say
         @bare = !pool?(redis)
-        @timed = redis.respond_to?(:checkout) || redis.class.name == "RedisClient::Pooled"
+        @timed = redis.respond_to?(:checkout) || redis.class.name.to_s.end_with?("RedisClient::Pooled")
         @ways = {}.compare_by_identity
         @cluster = topology ? topology == :cluster : @bare && RedisCalls.cluster?(redis)
         @settled = !topology.nil?

@@ -12,7 +12,7 @@ module Labkit
     #   limiter.check({ ip: "198.18.0.1" }).action # => :allow
     class Limiter
       # What a limiter's name is made of.
-      NAME_PATTERN = /\A[a-z0-9_]+\z/.freeze
+      NAME_PATTERN = /\A[a-z0-9_]+\z/
 
       # How many earlier sets of rules are kept, for results that speak of them.
       KEPT = 4
@@ -182,7 +182,9 @@ module Labkit
 
       # Of a decision that was made while rules were replaced.
       def rules_of(decision)
-        @generations[decision.rules_version] || renew && @generations.fetch(decision.rules_version, @rules)
+        version = decision.rules_version
+        renew unless @generations.key?(version)
+        @generations.fetch(version, @rules)
       end
 
       def attributes(identifier)

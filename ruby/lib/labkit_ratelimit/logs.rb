@@ -62,8 +62,8 @@ module Labkit
           return OWN.fetch(name, name) unless name == "CommandError"
 
           space = defined?(::Redis::CommandError) ? "Redis" : "RedisClient"
-          wrong = event[:error_message].to_s.include?("WRONGTYPE")
-          wrong && Object.const_defined?("#{space}::WrongTypeError") ? "#{space}::WrongTypeError" : "#{space}::CommandError"
+          wrong = "#{space}::WrongTypeError" if event[:error_message].to_s.include?("WRONGTYPE")
+          wrong && Object.const_defined?(wrong) ? wrong : "#{space}::CommandError"
         end
       end
 

@@ -93,9 +93,12 @@ module Labkit
         headers
       end
 
-      # Rack 3 wants names in lower case.
       def fields(result)
-        fields = result.to_response_headers(format: @format)
+        named(result.to_response_headers(format: @format))
+      end
+
+      # Rack 3 wants names in lower case.
+      def named(fields)
         defined?(::Rack::Headers) ? fields.transform_keys(&:downcase) : fields
       end
 
@@ -103,10 +106,8 @@ module Labkit
       def refused(env, result)
         tell(env, result)
         type, body = body(env, result)
-        length = body.bytesize.to_s
-        lower = defined?(::Rack::Headers)
-        headers = { (lower ? "content-type" : "Content-Type") => type, (lower ? "content-length" : "Content-Length") => length }
-        [result.error? ? 503 : 429, headers.merge(fields(result)), [body]]
+        fields = { "Content-Type" => type, "Content-Length" => body.bytesize.to_s }
+        [result.error? ? 503 : 429, named(fields).merge(fields(result)), [body]]
       end
 
       def body(env, result)

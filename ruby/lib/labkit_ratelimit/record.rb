@@ -90,7 +90,7 @@ module Labkit
 
         def inspect
           shown = to_h.map { |name, value| "#{name}=#{value.inspect}" }.join(", ")
-          "#<data #{[self.class.name, shown].compact.reject(&:empty?).join(' ')}>"
+          "#<data #{[self.class.name, shown].compact.reject(&:empty?).join(" ")}>"
         end
         alias to_s inspect
 
@@ -103,7 +103,7 @@ module Labkit
         private
 
         def listed(what, names)
-          "#{what} keyword#{'s' if names.size > 1}: #{names.map(&:inspect).join(', ')}"
+          "#{what} keyword#{"s" if names.size > 1}: #{names.map(&:inspect).join(", ")}"
         end
       end
     end
@@ -144,7 +144,7 @@ module Labkit
 
       # @return [String]
       def inspect
-        "#<data #{self.class.name} #{to_h.map { |name, value| "#{name}=#{value.inspect}" }.join(', ')}>"
+        "#<data #{self.class.name} #{to_h.map { |name, value| "#{name}=#{value.inspect}" }.join(", ")}>"
       end
       alias to_s inspect
 

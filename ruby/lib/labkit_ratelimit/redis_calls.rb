@@ -19,7 +19,8 @@ module Labkit
           inner = connection._client
           if inner.respond_to?(:with_socket_timeout) then RedisRb4
           elsif inner.respond_to?(:disable_reconnection) then RedisRb5
-          else Generic
+          else
+            Generic
           end
         end
 
@@ -49,8 +50,7 @@ module Labkit
 
         # redis-rb locks a client that threads share. A wrapper around one may not pass that on.
         def locked(connection, &block)
-          kind = connection.class
-          return yield(connection._client) unless kind.method_defined?(:synchronize) || kind.private_method_defined?(:synchronize)
+          return yield(connection._client) unless locks?(connection.class)
 
           connection.send(:synchronize) { block.call(connection._client) }
         end
@@ -78,6 +78,10 @@ module Labkit
         end
 
         private
+
+        def locks?(kind)
+          kind.method_defined?(:synchronize) || kind.private_method_defined?(:synchronize)
+        end
 
         def close(connection)
           connection.respond_to?(:close) ? connection.close : connection.disconnect!
@@ -139,20 +143,20 @@ module Labkit
         class << self
           def run(connection, script, keys, argv, left)
             RedisCalls.locked(connection) do |client|
-              next limited(connection, client, script, keys, argv, left) if client.connected?
+              next limited(connection, client, [script, keys, argv], left) if client.connected?
 
-              RedisCalls.interrupt(left, connection) { limited(connection, client, script, keys, argv, left) }
+              RedisCalls.interrupt(left, connection) { limited(connection, client, [script, keys, argv], left) }
             end
           end
 
           private
 
-          def limited(connection, client, script, keys, argv, left)
+          def limited(connection, client, call, left)
             revived = false
             begin
               client.with_reconnect(false) do
                 client.with_socket_timeout([left, client.timeout].min) do
-                  RedisCalls.by_methods(connection, script, keys, argv)
+                  RedisCalls.by_methods(connection, *call)
                 end
               end
             rescue StandardError => e

@@ -5,7 +5,7 @@ module Labkit
     # What a rule may do.
     KNOWN_ACTIONS = %i[limit warn log skip].freeze
     # What a rule's name is made of.
-    RULE_NAME_PATTERN = /\A[a-z0-9_]+\z/.freeze
+    RULE_NAME_PATTERN = /\A[a-z0-9_]+\z/
     # How long it may be.
     RULE_NAME_MAX_LENGTH = 64
 

@@ -6,7 +6,8 @@ module Labkit
     # wait come at once.
     #
     # @example
-    #   chain.add Labkit::RateLimit::SidekiqMiddleware, limiter: LIMITER, identify: ->(job, queue) { { worker: job["class"] } }
+    #   chain.add Labkit::RateLimit::SidekiqMiddleware,
+    #             limiter: LIMITER, identify: ->(job, _queue) { { worker: job["class"] } }
     class SidekiqMiddleware
       # Seconds until a job is tried again where no wait is known to help.
       OTHERWISE = 60

@@ -72,10 +72,9 @@ module Labkit
         when :all then value.map { |entry| entry.type == :eq ? { "eq" => entry.value } : matcher(entry) }
         when :not then { "not" => matcher(value) }
         # `{eq: v}` says what `v` alone says, one level deeper.
-        when :eq then value
+        when :eq, Matcher::UNREAD then value
         when :re, :nre then { type.name => pattern(value) }
         when :oneOf, :noneOf then { type.name => value.to_a }
-        when Matcher::UNREAD then value
         else { type.name => value }
         end
       end
@@ -87,14 +86,13 @@ module Labkit
         Native::Pattern.new(@patterns.size - 1)
       end
 
-      # A Duration says that it is an Integer, and is none.
       def number(value)
-        case value
-        when nil, Integer, Float then value
-        else
-          return callable(value) if value.respond_to?(:call)
+        return callable(value) if value.respond_to?(:call)
 
-          value.is_a?(Numeric) ? whole(value) : value
+        # A Duration says that it is an Integer, and is none.
+        case value
+        when Integer, Float then value
+        else value.is_a?(Numeric) ? whole(value) : value
         end
       end
 
