@@ -77,10 +77,10 @@ module Labkit
       # @raise [Identifier::InvalidKeyError] a property name that cannot be one
       def check(identifier, cost: 1, rule_context: nil)
         attributes = attributes(identifier)
-        cost = plain(cost)
+        cost = plain(cost) unless cost.equal?(1)
         host = rule_context.nil? ? @host : @host.with(rule_context)
         decision = @redis ? ask(:check, attributes, cost, host) : @core.check(attributes, cost, host)
-        rules = decision.rules_version == @version ? @rules : rules_of(decision)
+        rules = @settled || rules_of(decision)
         tell if @core.logs?
         @metrics&.checked(decision, rules)
         Result.decided(decision, rules)
@@ -106,7 +106,7 @@ module Labkit
         attributes = attributes(identifier)
         host = @host.with(rule_context)
         decision = @redis ? ask(:peek, attributes, nil, host) : @core.peek(attributes, host)
-        rules = decision.rules_version == @version ? @rules : rules_of(decision)
+        rules = @settled || rules_of(decision)
         tell if @core.logs?
         @metrics&.peeked(decision)
         Result.decided(decision, rules)
@@ -125,7 +125,7 @@ module Labkit
 
       # @return [Array<Rule>] the rules in force, in chain order
       def rules
-        @core.rules_version == @version ? @rules : renew
+        @settled || (@core.rules_version == @version ? @rules : renew)
       end
 
       # Loads other documents. A bad one changes nothing.
@@ -177,22 +177,29 @@ module Labkit
         rules = @options.documents ? @core.rules.map { |rule| Shown.rule(rule, known) } : @given
         @generations = { **(@generations || {}).to_a.last(KEPT).to_h, version => rules.freeze }.freeze
         @version = version
+        # Rules of code alone never change.
+        @settled = rules unless @options.documents
         @rules = rules
       end
 
       # Of a decision that was made while rules were replaced.
       def rules_of(decision)
         version = decision.rules_version
+        return @rules if version == @version
+
         renew unless @generations.key?(version)
         @generations.fetch(version, @rules)
       end
 
       def attributes(identifier)
-        return identifier.attributes if identifier.is_a?(Identifier)
-        return Identifier.new(identifier).attributes unless identifier.instance_of?(Hash)
-
-        identifier.each_key { |key| return Identifier.new(identifier).attributes unless key.is_a?(Symbol) }
-        identifier.key?(:endpoint) ? Identifier.new(identifier).attributes : identifier
+        # Most are plain Hashes with Symbols for names, which the core reads as they are.
+        case identifier
+        when Hash
+          plain = identifier.keys.all?(Symbol) && !identifier.key?(:endpoint)
+          plain ? identifier : Identifier.new(identifier).attributes
+        when Identifier then identifier.attributes
+        else Identifier.new(identifier).attributes
+        end
       end
 
       # The core takes no cost for a cost of 1, and a Duration is no number to it.

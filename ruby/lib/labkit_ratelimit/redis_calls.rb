@@ -52,7 +52,7 @@ module Labkit
         def locked(connection, &block)
           return yield(connection._client) unless locks?(connection.class)
 
-          connection.send(:synchronize) { block.call(connection._client) }
+          connection.send(:synchronize, &block)
         end
 
         # redis-rb: the commands are methods.
@@ -80,7 +80,10 @@ module Labkit
         private
 
         def locks?(kind)
-          kind.method_defined?(:synchronize) || kind.private_method_defined?(:synchronize)
+          @locks ||= {}.compare_by_identity
+          @locks.fetch(kind) do
+            @locks[kind] = kind.method_defined?(:synchronize) || kind.private_method_defined?(:synchronize)
+          end
         end
 
         def close(connection)
@@ -123,17 +126,23 @@ module Labkit
           def run(connection, script, keys, argv, left)
             RedisCalls.locked(connection) do |client|
               RedisCalls.shortened(client, left) do
-                next send_script(connection, client, script, keys, argv) if client.connected?
+                next send_script(client, script, keys, argv) if client.connected?
 
-                RedisCalls.interrupt(left, connection) { send_script(connection, client, script, keys, argv) }
+                RedisCalls.interrupt(left, connection) { send_script(client, script, keys, argv) }
               end
             end
           end
 
           private
 
-          def send_script(connection, client, script, keys, argv)
-            client.disable_reconnection { RedisCalls.by_methods(connection, script, keys, argv) }
+          def send_script(client, script, keys, argv)
+            client.disable_reconnection do
+              client.call_v(["EVALSHA", script[0], keys.size, *keys, *argv])
+            rescue StandardError => e
+              raise unless RedisCalls.unknown_script?(e)
+
+              client.call_v(["EVAL", script[1], keys.size, *keys, *argv])
+            end
           end
         end
       end
@@ -143,30 +152,44 @@ module Labkit
         class << self
           def run(connection, script, keys, argv, left)
             RedisCalls.locked(connection) do |client|
-              next limited(connection, client, [script, keys, argv], left) if client.connected?
+              next once(client, script, keys, argv, left) if client.connected?
 
-              RedisCalls.interrupt(left, connection) { limited(connection, client, [script, keys, argv], left) }
+              RedisCalls.interrupt(left, connection) { client.connect && once(client, script, keys, argv, left) }
             end
           end
 
           private
 
-          def limited(connection, client, call, left)
-            revived = false
-            begin
-              client.with_reconnect(false) do
-                client.with_socket_timeout([left, client.timeout].min) do
-                  RedisCalls.by_methods(connection, *call)
-                end
-              end
-            rescue StandardError => e
-              # A connection of the parent process: nothing was sent on it.
-              raise if revived || !e.class.name.to_s.end_with?("InheritedError")
+          # What is sent here is sent once: with the client's own way to try again switched off.
+          def once(client, script, keys, argv, left)
+            client.with_reconnect(false) { limited(client, script, keys, argv, left) }
+          rescue StandardError => e
+            raise unless e.class.name.to_s.end_with?("InheritedError")
 
-              revived = true
-              client.disconnect
-              retry
+            # A connection of the parent process: nothing was sent on it.
+            client.reconnect
+            client.with_reconnect(false) { limited(client, script, keys, argv, left) }
+          end
+
+          # The socket waits for less while the script runs, and for as long as before afterwards.
+          def limited(client, script, keys, argv, left)
+            usual = client.timeout
+            return send_script(client, script, keys, argv) if usual <= left
+
+            begin
+              client.connection.timeout = left
+              send_script(client, script, keys, argv)
+            ensure
+              client.connection.timeout = usual if client.connected?
             end
+          end
+
+          def send_script(client, script, keys, argv)
+            client.call([:evalsha, script[0], keys.size, *keys, *argv])
+          rescue StandardError => e
+            raise unless RedisCalls.unknown_script?(e)
+
+            client.call([:eval, script[1], keys.size, *keys, *argv])
           end
         end
       end
