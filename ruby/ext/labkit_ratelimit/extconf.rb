@@ -11,11 +11,13 @@ repository = File.expand_path("../../..", __dir__)
 checkout = File.exist?(File.join(repository, "bindings/ruby/Cargo.toml"))
 root = checkout ? repository : File.join(__dir__, "vendor")
 manifest = File.join(root, "bindings/ruby/Cargo.toml")
-abort "extconf.rb: #{manifest} is missing: this gem was not built by `gem build` in its repository" unless File.exist?(manifest)
+unless File.exist?(manifest)
+  abort "extconf.rb: #{manifest} is missing: this gem was not built by `gem build` in its repository"
+end
 
 cargo = ENV.fetch("CARGO", "cargo")
 unless system(cargo, "--version", out: File::NULL, err: File::NULL)
-  abort "extconf.rb: there is no `#{cargo}`: install Rust (rustup, or the packages cargo and libclang-dev), or set CARGO"
+  abort "extconf.rb: there is no `#{cargo}`: install Rust, by rustup or your packages, or set CARGO"
 end
 
 # In a repository Cargo's own folder. In a gem one beside the Makefile, which goes when the library is built.

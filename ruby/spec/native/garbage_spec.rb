@@ -11,21 +11,24 @@ RSpec.describe "the garbage collector" do
     attributes = { user: "u#{rand(100)}", path: "/api/#{"x" * rand(60)}", object: Pathname("/p"), big: 2**70 }
     decision = limiter.check(attributes, 1, host)
     decision.headers(nil, :gitlab)
-    [decision.action, decision.outcome(0), limiter.rules.size, limiter.properties.size]
+    made = [decision.action, decision.outcome(0), limiter.rules, limiter.properties]
     limiter.peek(attributes, host)
     limiter.check(attributes, -1, host)
     limiter.take_logs
     pending = planned.plan(:check, attributes, nil, host)
-    [pending.keys, pending.argv, pending.script]
+    made.push(pending.keys, pending.argv, pending.script)
     settled = planned.settle(pending, "1 60000 0", nil)
     planned.plan_clear(attributes).keys
     limiter.clear(attributes)
-    begin
-      NativeHelper::Native::Core.new("lim", [{ name: "Bad", action: "limit" }], {})
-    rescue NativeHelper::Native::BuildError => e
-      e.findings.size
-    end
-    [decision.count(0), settled.count(0)]
+    made << mistakes
+    # All of it is still what it was.
+    made.inspect.include?("labkit:rl:") ? [decision.count(0), settled.count(0)] : made
+  end
+
+  def mistakes
+    NativeHelper::Native::Core.new("lim", [{ name: "Bad", action: "limit" }], {})
+  rescue NativeHelper::Native::BuildError => e
+    e.findings
   end
 
   def rules
@@ -33,7 +36,7 @@ RSpec.describe "the garbage collector" do
           limit: NativeHelper::Native::Callable.new(0), characteristics: %w[user object])]
   end
 
-  let(:host) { NativeHelper::Host.new(numbers: [-> { Integer("1000") }], patterns: [->(text) { /\A#{"/api"}/.match?(text) }]) }
+  let(:host) { NativeHelper::Host.new(numbers: [-> { Integer("1000") }], patterns: [->(text) { %r{\A/api}.match?(text) }]) }
 
   it "may run at every allocation" do
     limiter = core(*rules)
@@ -48,7 +51,6 @@ RSpec.describe "the garbage collector" do
   end
 
   it "may move everything" do
-
     limiter = core(*rules)
     planned = host_core(*rules)
     # Properties whose Symbols Ruby made before the limiter named them, and keeps on its heap.
@@ -60,7 +62,7 @@ RSpec.describe "the garbage collector" do
     20.times do
       exercise(limiter, planned, host)
       GC.compact
-      expect(GC.verify_compaction_references(toward: :empty, double_heap: false)).to be_a(Hash) if GC.respond_to?(:verify_compaction_references)
+      GC.verify_compaction_references(toward: :empty)
       by_symbols.zip(symbols) do |one, symbol|
         expect(one.properties).to eq([symbol])
         expect(one.peek({ symbol => "x" }, nil).matched?).to be(true)

@@ -45,7 +45,7 @@ RSpec.describe "a panic" do
   end
 
   it "is an InternalError on control paths" do
-    expect(probe(<<~RUBY)).to eq((["Labkit::RateLimit::Native::InternalError"] * 4 + ["allow"]).join("\n") << "\n")
+    expect(probe(<<~RUBY)).to eq("#{"Labkit::RateLimit::Native::InternalError\n" * 4}allow\n")
       limiter = core
       clear = host_core.plan_clear({ user: 1 })
       planned = host_core

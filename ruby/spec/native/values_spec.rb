@@ -5,7 +5,6 @@ require "bigdecimal"
 require "digest"
 require "ipaddr"
 require "pathname"
-require "rational"
 
 RSpec.describe "values of properties" do
   let(:texted) do
