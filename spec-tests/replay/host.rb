@@ -82,14 +82,21 @@ module Replay
   class Host
     OPTIONS = { host: "127.0.0.1", reconnect_attempts: 0, timeout: 5 }.freeze
 
-    # The commands of a client that a limiter may use.
+    # What a connection of redis-rb, 4 or 5, sends its commands with, whichever of them a limiter uses.
     module Failing
       attr_accessor :left, :error
 
-      %i[evalsha eval call pipelined get del ttl scard].each do |command|
-        define_method(command) do |*given, **options, &block|
-          self.left -= 1
-          left.negative? ? raise(error, "the recording says so") : super(*given, **options, &block)
+      %i[call call_v call_once call_once_v blocking_call blocking_call_v pipelined call_pipeline call_pipelined].each do |sending|
+        define_method(sending) do |*given, **options, &block|
+          return super(*given, **options, &block) if @sending
+
+          begin
+            @sending = true
+            self.left -= 1
+            left.negative? ? raise(error, "the recording says so") : super(*given, **options, &block)
+          ensure
+            @sending = false
+          end
         end
       end
     end
@@ -126,9 +133,9 @@ module Replay
     end
 
     def failing(redis, nth, error)
-      redis.extend(Failing)
-      redis.left = nth - 1
-      redis.error = Object.const_get(error)
+      redis._client.extend(Failing)
+      redis._client.left = nth - 1
+      redis._client.error = Object.const_get(error)
       redis
     end
 
