@@ -40,7 +40,9 @@ module Replay
     end
 
     def number(number)
-      number.is_a?(Float) && !number.finite? ? { "$float" => number.nan? ? "nan" : number.to_s.sub("Infinity", "inf") } : number
+      return number unless number.is_a?(Float) && !number.finite?
+
+      { "$float" => number.to_s.sub("Infinity", "inf").downcase }
     end
 
     # The headers. Times are told from `now`, but only if they say the reset of their rule rounded up (row "time" of section 13).

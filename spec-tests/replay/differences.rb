@@ -57,7 +57,7 @@ module Replay
       raise Stale, "#{expected["name"]}: #{change["at"]} was recorded as #{recorded["was"].inspect}" if recorded != change.slice("was")
 
       change.key?("is") ? place[last] = change["is"] : remove(place, last)
-    rescue KeyError, IndexError
+    rescue IndexError
       raise Stale, "#{expected["name"]}: there is no #{change["at"]}"
     end
 

@@ -17,6 +17,7 @@ end
 require "labkit_ratelimit"
 require_relative "play"
 
+# The command.
 module Replay
   LIST = File.expand_path("../recordings/differences.json", __dir__)
 

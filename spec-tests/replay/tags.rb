@@ -126,7 +126,7 @@ module Replay
     def float(number)
       return number if number.finite? && number.to_s != "-0.0"
 
-      { "$float" => number.nan? ? "nan" : number.to_s.sub("Infinity", "inf") }
+      { "$float" => number.to_s.sub("Infinity", "inf").downcase }
     end
 
     def encode_map(object)

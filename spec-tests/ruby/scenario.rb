@@ -46,7 +46,8 @@ class Scenario
   def build
     store = @backend ? { redis: @backend, topology: @backend.topology } : { store: :memory, clock: @clock }
     # A busy machine must not fail a scenario.
-    options = { name: @data["limiter"], logger: @logger, metrics: @metrics, deadline: 5, **store, **@data.fetch("options", {}).transform_keys(&:to_sym) }
+    asked = @data.fetch("options", {}).transform_keys(&:to_sym)
+    options = { name: @data["limiter"], logger: @logger, metrics: @metrics, deadline: 5, **store, **asked }
     rules = @data["rules"]&.each_with_index&.filter_map { |rule, at| noting("rules[#{at}]") { rule(rule) } }
     noting("") do
       documents = documents()
@@ -116,8 +117,11 @@ class Scenario
 
   def play_headers(given, _step)
     @last.to_response_headers(**given.transform_keys(&:to_sym).transform_values(&:to_sym)).to_h do |name, text|
-      unix = { "RateLimit-Reset" => :Integer, "RateLimit-ResetTime" => :httpdate }[name]
-      [name, unix ? ((unix == :Integer ? Integer(text) : Time.httpdate(text).to_i) - @second).to_s : text]
+      case name
+      when "RateLimit-Reset" then [name, (Integer(text) - @second).to_s]
+      when "RateLimit-ResetTime" then [name, (Time.httpdate(text).to_i - @second).to_s]
+      else [name, text]
+      end
     end
   end
 
@@ -148,7 +152,8 @@ class Scenario
   def result(result)
     @last, @second = result, @backend ? Time.now.to_i : @clock.now_us / 1_000_000
     evaluations = result.evaluations.map do |evaluation|
-      { "rule" => evaluation.rule.name, "result" => evaluation.result.to_s, "exceeded" => evaluation.exceeded?, "info" => info(evaluation.info, evaluation) }
+      { "rule" => evaluation.rule.name, "result" => evaluation.result.to_s, "exceeded" => evaluation.exceeded?,
+        "info" => info(evaluation.info, evaluation) }
     end
     reported = result.evaluations.find { |evaluation| evaluation.rule.equal?(result.rule) }
     flags = %w[matched exceeded skipped warned error degraded].to_h { |flag| [flag, result.public_send("#{flag}?")] }
