@@ -258,17 +258,17 @@ class OtherCommands(RoomTest):
     def test_matrix(self) -> None:
         self.write("one.json", scenario("first"), scenario("second", stores=["memory"]))
         self.run_command("--write-manifest")
-        self.assert_fails(self.run_command("matrix"), "?", "4 not run")
+        self.assert_fails(self.run_command("matrix", "rust"), "?", "4 not run")
         self.judge()
-        self.assert_fails(self.run_command("matrix"), "2 ok, 0 failed, 2 not run (?), 2 left out")
+        self.assert_fails(self.run_command("matrix", "rust"), "2 ok, 0 failed, 2 not run (?), 2 left out")
         self.write("one.json", scenario("first", why="changed since"), scenario("second", stores=["memory"]))
-        self.assert_fails(self.run_command("matrix"), "1 ok, 0 failed, 3 not run")
+        self.assert_fails(self.run_command("matrix", "rust"), "1 ok, 0 failed, 3 not run")
         self.write("one.json", scenario("second", stores=["memory"]))
         ran = self.run_command("matrix", "rust")
         self.assertEqual(0, ran.returncode, ran.stdout)
         self.assertRegex(ran.stdout, r"second +ok +– +–")
         self.judge(fault="wrong_value")
-        self.assert_fails(self.run_command("matrix"), "1 failed")
+        self.assert_fails(self.run_command("matrix", "rust"), "1 failed")
 
     def test_misuse(self) -> None:
         for arguments in (

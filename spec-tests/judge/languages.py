@@ -23,7 +23,7 @@ def _ruby(root: Path) -> list[str]:
 
 
 def ruby_with_the_gem(root: Path) -> list[str]:
-    """In: the repository's root. Out: the command line of a Ruby that finds the gem: that of the repository, freshly built, or of LABKIT_SPEC_RUBY."""
+    """In: the repository's root. Out: the command line of a Ruby that finds the gem: this one, freshly built, or that of LABKIT_SPEC_RUBY."""
     if named := shlex.split(os.environ.get("LABKIT_SPEC_RUBY", "")):
         if shutil.which(named[0]) is None:
             raise Misuse(f"LABKIT_SPEC_RUBY names {named[0]}, which is not there or cannot be run")
