@@ -30,8 +30,8 @@ module Labkit
       def initialize(redis, topology, say)
         @redis = redis
         @say = say
-        @bare = !pool?(redis)
         @timed = redis.respond_to?(:checkout) || redis.class.name.to_s.end_with?("RedisClient::Pooled")
+        @bare = !@timed && !pool?(redis)
         @ways = {}.compare_by_identity
         @cluster = topology ? topology == :cluster : @bare && RedisCalls.cluster?(redis)
         @settled = !topology.nil?

@@ -130,10 +130,21 @@ module Labkit
 
                 RedisCalls.interrupt(left, connection) { send_script(client, script, keys, argv) }
               end
+            rescue StandardError => e
+              raise translated(client, e)
             end
           end
 
           private
+
+          # What fails on the way to a connection has not yet the name that redis-rb gives it.
+          def translated(client, error)
+            return error unless error.class.name.to_s.start_with?("RedisClient::")
+
+            client.class.translate_error!(error)
+          rescue StandardError => e
+            e
+          end
 
           def send_script(client, script, keys, argv)
             client.disable_reconnection do

@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+begin
+  require "redis-client"
+rescue LoadError
+  # Debian 12 has none.
+end
+
+# On a real Redis; where redis-client is installed.
+RSpec.describe "redis-client", if: defined?(RedisClient) do
+  let(:config) { RedisClient.config(host: "127.0.0.1", port: PrivateRedis.port, timeout: 5, reconnect_attempts: 3) }
+  let(:client) { config.new_client }
+
+  before { client.call("FLUSHALL") && client.call("SCRIPT", "FLUSH") }
+
+  def count(limited)
+    limited.check({ user: 1 }).info.count
+  end
+
+  it "counts through a pool and a bare client, and loads a script that the server forgot" do
+    limiters = [config.new_pool(size: 2), client].map { |redis| limiter(rule(limit: 9), redis: redis) }
+    expect(limiters.map { |limited| count(limited) }).to eq([1.0, 2.0])
+    client.call("SCRIPT", "FLUSH")
+    expect(limiters.map { |limited| count(limited) }).to eq([3.0, 4.0])
+    expect([client.read_timeout, client.connect_timeout]).to eq([5, 5])
+  end
+
+  it "works in a child process at once" do
+    limited = limiter(rule(limit: 9), redis: client)
+    count(limited)
+    child = fork { exit!(count(limited).to_i == 2 ? 0 : 1) }
+    expect(Process.wait2(child).last.exitstatus).to eq(0)
+    expect(count(limited)).to eq(3.0)
+  end
+
+  it "waits no longer than the deadline, and sends once" do
+    sent = Queue.new
+    server = TCPServer.new("127.0.0.1", 0)
+    thread = Thread.new do
+      while (connection = server.accept)
+        Thread.new(connection) { |one| loop { (sent << one.readpartial(4096)) && one.write("+OK\r\n") } }
+      end
+    end
+    slow = limiter(rule, redis: RedisClient.new(host: "127.0.0.1", port: server.addr[1], protocol: 2, reconnect_attempts: 3))
+    client.call("CLIENT", "PAUSE", "400", "ALL")
+    limited = limiter(rule, redis: config.new_client)
+    seconds = Benchmark.realtime { expect(limited.check({ user: 1 })).to be_error }
+    expect(seconds).to be_between(0.09, 0.25)
+    slow.check({ user: 1 })
+    expect(Array.new(sent.size) { sent.pop }.grep(/EVALSHA/).size).to eq(1)
+  ensure
+    thread&.kill
+    server&.close
+  end
+
+  it "names what fails as the client does" do
+    result = limiter(rule, redis: RedisClient.new(host: "127.0.0.1", port: 1)).check({ user: 1 })
+    expect([result.error?, logger.lines.last["class_name"]]).to eq([true, "RedisClient::CannotConnectError"])
+  end
+end
