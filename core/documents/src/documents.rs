@@ -209,13 +209,9 @@ fn warn(files: &mut [Opened<'_, RateLimitsDraft>], contracts: Option<&BTreeMap<S
         found.extend(warnings::unreachable(&chain, evaluation));
         let defaults = contract.map(Contract::default_rules).unwrap_or_default();
         found.extend(warnings::cut_off(&chain, defaults, evaluation));
-        let defaults: HashMap<&str, &RuleSpec> = contract
-            .iter()
-            .flat_map(|contract| contract.default_rules())
-            .map(|rule| (rule.name.as_str(), rule))
-            .collect();
+        let by_name: HashMap<&str, &RuleSpec> = defaults.iter().map(|rule| (rule.name.as_str(), rule)).collect();
         for rule in &chain {
-            if let Some(default) = defaults.get(rule.spec.name.as_str()) {
+            if let Some(default) = by_name.get(rule.spec.name.as_str()) {
                 found.extend(warnings::shadowing(rule, default));
             }
         }

@@ -7,8 +7,9 @@ use crate::found::Found;
 use labkit_ratelimit_engine::{Code, Finding, MatcherSpec, RuleSpec, Scalar};
 use regex_syntax::ast::{Ast, ClassSet, ClassSetItem, RepetitionKind, RepetitionRange, parse::Parser};
 
-/// The most that the patterns of a document come to, in states of their automata.
-pub(crate) const MAX_STATES: usize = 16_000_000;
+/// The most that the patterns of a document come to, in states of their automata: some 300 MiB, as long as its rules
+/// are in force.
+pub(crate) const MAX_STATES: usize = 4_000_000;
 /// Of a pattern without anything in it.
 const EACH: usize = 200;
 /// Of one more pattern than anyone compiles: the engine stops there.

@@ -80,9 +80,7 @@ impl RuleDraft {
             }
         }
     }
-}
 
-impl RuleDraft {
     /// What is malformed among the fields that a skip rule ignores. In documents the schema wants them well-formed.
     pub(crate) fn ignored(&self) -> Findings {
         let RuleSpec { action, characteristics, count_distinct, overrides, .. } = &self.spec;

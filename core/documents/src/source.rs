@@ -23,9 +23,10 @@ pub struct Source {
 }
 
 impl Source {
-    /// A document called `name` in findings.
+    /// A document called `name` in findings. Of one that is too large it keeps no more than shows that it is.
     pub fn new(name: impl Into<Arc<str>>, bytes: impl AsRef<[u8]>) -> Self {
-        Self { name: name.into(), bytes: bytes.as_ref().into() }
+        let bytes = bytes.as_ref();
+        Self { name: name.into(), bytes: bytes[..bytes.len().min(MAX_BYTES + 1)].into() }
     }
 
     /// Reads a file. Of one that is too large, no more than shows that it is.
@@ -118,5 +119,43 @@ impl Place {
         let unix = text.replace("\r\n", "\n").replace('\r', "\n");
         let last = unix.rsplit('\n').next().unwrap_or_default();
         Self::new(unix.matches('\n').count() + 1, last.chars().count() + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stream without end that counts what is read of it.
+    struct Endless(usize);
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            buffer.fill(b' ');
+            self.0 += buffer.len();
+            Ok(buffer.len())
+        }
+    }
+
+    fn code(source: &Source) -> Option<Code> {
+        source.text().err().map(|finding| finding.code)
+    }
+
+    #[test]
+    fn no_more_is_read_than_shows_that_it_is_too_large() {
+        let mut stream = Endless(0);
+        let source = Source::read_from("f", &mut stream).expect("a stream");
+        assert_eq!((stream.0, code(&source)), (MAX_BYTES + 1, Some(Code::DocumentTooLarge)));
+        let hundred = Source::new("f", vec![b' '; 100_000_000]);
+        assert_eq!((hundred.bytes.len(), code(&hundred)), (MAX_BYTES + 1, Some(Code::DocumentTooLarge)));
+    }
+
+    #[test]
+    fn ten_mebibytes_are_not_too_large() {
+        for (size, expected) in [(MAX_BYTES, None), (MAX_BYTES + 1, Some(Code::DocumentTooLarge))] {
+            let bytes = vec![b'#'; size];
+            assert_eq!(code(&Source::new("f", &bytes)), expected, "{size}");
+            assert_eq!(code(&Source::read_from("f", bytes.as_slice()).expect("a stream")), expected, "{size}");
+        }
     }
 }

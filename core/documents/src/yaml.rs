@@ -12,6 +12,7 @@ use crate::tree::{Entry, Node, Tree};
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, StructureStyle, Tag, options};
 use labkit_ratelimit_engine::{Code, Finding};
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// Values, those that aliases repeat included.
 const MAX_VALUES: usize = 1_000_000;
@@ -88,7 +89,7 @@ struct Anchored {
 struct Reader<'t> {
     text: &'t str,
     parser: Parser<'t, StrInput<'t>>,
-    anchors: HashMap<usize, Anchored>,
+    anchors: HashMap<usize, Rc<Anchored>>,
     path: Vec<Segment>,
     bad_keys: Vec<BadKey>,
     // So far: values, values copied for anchors, bytes of text, bytes of it that were copied.
@@ -144,7 +145,7 @@ impl<'t> Reader<'t> {
             self.copied += anchored.values;
             self.repeated += anchored.texts;
             self.within_bounds(at)?;
-            self.anchors.insert(anchor, anchored);
+            self.anchors.insert(anchor, Rc::new(anchored));
         }
         Ok(node)
     }
@@ -169,21 +170,17 @@ impl<'t> Reader<'t> {
     }
 
     fn repeat(&mut self, anchor: usize, at: Place, level: usize) -> Result<Node, Flaw> {
-        let Some(anchored) = self.anchors.get(&anchor) else {
+        let Some(anchored) = self.anchors.get(&anchor).cloned() else {
             return Err(Flaw::new(at, "an alias stands inside the value that it names"));
         };
-        let (levels, values, texts) = (anchored.levels, anchored.values, anchored.texts);
-        self.values += values;
-        self.repeated += texts;
-        self.texts += texts;
+        self.values += anchored.values;
+        self.repeated += anchored.texts;
+        self.texts += anchored.texts;
         self.within_bounds(at)?;
-        if level + levels > MAX_LEVELS {
+        if level + anchored.levels > MAX_LEVELS {
             return Err(Flaw::new(at, too_deep()));
         }
         // It stands here; what is in it stands where the anchor is.
-        let Some(anchored) = self.anchors.get(&anchor) else {
-            return Err(Flaw::new(at, "an alias without its anchor"));
-        };
         Ok(Node { place: at, ..anchored.node.clone() })
     }
 
@@ -249,7 +246,7 @@ impl<'t> Reader<'t> {
                 self.values += 1;
                 if anchor > 0 {
                     let node = Node::new(Tree::Text(text.to_string()), at);
-                    self.anchors.insert(anchor, Anchored { node, levels: 0, values: 1, texts: text.len() });
+                    self.anchors.insert(anchor, Rc::new(Anchored { node, levels: 0, values: 1, texts: text.len() }));
                 }
                 // In quotes too: JSON has no other way to write it, and it names nothing here.
                 let merges = text == "<<";

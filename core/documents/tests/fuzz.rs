@@ -10,7 +10,7 @@ mod random;
 use fastrand::Rng;
 use labkit_ratelimit_documents::message::{AvailableLimiters, Document, LimiterRules, PublishRulesRequest, RateLimits};
 use labkit_ratelimit_documents::{Documents, Source};
-use labkit_ratelimit_engine::{Finding, Findings, Rules};
+use labkit_ratelimit_engine::{Code, Finding, Findings, Rules};
 use random::Random;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -275,7 +275,8 @@ fn check_finding(finding: &Finding, names: &[(String, &Vec<u8>)]) -> (usize, u32
     assert!(!finding.message.is_empty() && !finding.code.as_str().is_empty(), "{finding:?} says nothing");
     // What the file itself says is repeated in quotes.
     let own: String = finding.message.split('"').step_by(2).flat_map(|part| part.split('`').step_by(2)).collect();
-    for word in FOREIGN {
+    // Of a pattern its own language is spoken.
+    for word in FOREIGN.iter().filter(|_| finding.code != Code::MatcherBadRegex) {
         assert!(!own.contains(word), "{finding}: who is {word:?}?");
     }
     assert!(!finding.to_string().contains(char::is_control), "{finding:?} takes one line");

@@ -105,12 +105,15 @@ impl Rules {
 
     fn place(limiter: &str, rules: Vec<Rule>, evaluation: Evaluation) -> Self {
         let mut properties: Vec<Box<str>> = Vec::new();
+        let mut slots: HashMap<Box<str>, u32> = HashMap::new();
         let mut slot = |name: &str| {
-            let at = properties.iter().position(|known| &**known == name).unwrap_or_else(|| {
-                properties.push(name.into());
-                properties.len() - 1
-            });
-            numbers::index(at)
+            if let Some(slot) = slots.get(name) {
+                return *slot;
+            }
+            let slot = numbers::index(properties.len());
+            properties.push(name.into());
+            slots.insert(name.into(), slot);
+            slot
         };
         let placed = rules
             .into_iter()
