@@ -106,6 +106,20 @@ RSpec.describe "the host's Redis" do
       expect(limited.check({ user: 1 })).not_to be_error
     end
 
+    it "waits no longer than the deadline in a child process, which must connect anew" do
+      other = Redis.new(host: "127.0.0.1", port: port, db: 1, timeout: 2)
+      limited = limiter(*rules, redis: other, deadline: 0.1)
+      limited.check({ user: 1 })
+      redis.call("CLIENT", "PAUSE", "600", "ALL")
+      child = fork do
+        failed = false
+        seconds = Benchmark.realtime { failed = limited.check({ user: 1 }).error? }
+        exit!(failed && seconds.between?(0.09, 0.3) ? 0 : 1)
+      end
+      expect(Process.wait2(child).last.exitstatus).to eq(0)
+      sleep 0.7
+    end
+
     it "waits no longer than the deadline for a connection of the pool" do
       small = ConnectionPool.new(size: 1, timeout: 5) { Redis.new(host: "127.0.0.1", port: port) }
       limited = limiter(*rules, redis: small, deadline: 0.1)

@@ -102,13 +102,18 @@ module Labkit
             end
 
             RedisCalls.shortened(connection, left) do
-              next send_script(connection, script, keys, argv) if connection.connected?
+              next send_script(connection, script, keys, argv) if connected?(connection)
 
               RedisCalls.interrupt(left, connection) { send_script(connection, script, keys, argv) }
             end
           end
 
           private
+
+          # A decorated client, such as Sidekiq's, cannot say; asked all the same, Sidekiq's sends it as a command.
+          def connected?(connection)
+            connection.respond_to?(:connected?) && connection.connected?
+          end
 
           def send_script(connection, script, keys, argv)
             connection.call_once_v(["EVALSHA", script[0], keys.size, *keys, *argv])
@@ -165,20 +170,26 @@ module Labkit
             RedisCalls.locked(connection) do |client|
               next once(client, script, keys, argv, left) if client.connected?
 
-              RedisCalls.interrupt(left, connection) { client.connect && once(client, script, keys, argv, left) }
+              anew(connection, script, keys, argv, left)
+            rescue StandardError => e
+              raise unless e.class.name.to_s.end_with?("InheritedError")
+
+              # A connection of the parent process: nothing was sent on it.
+              client.disconnect
+              anew(connection, script, keys, argv, left)
             end
           end
 
           private
 
+          # To connect takes as long as it takes, with commands of its own.
+          def anew(connection, script, keys, argv, left)
+            client = connection._client
+            RedisCalls.interrupt(left, connection) { client.connect && once(client, script, keys, argv, left) }
+          end
+
           # What is sent here is sent once: with the client's own way to try again switched off.
           def once(client, script, keys, argv, left)
-            client.with_reconnect(false) { limited(client, script, keys, argv, left) }
-          rescue StandardError => e
-            raise unless e.class.name.to_s.end_with?("InheritedError")
-
-            # A connection of the parent process: nothing was sent on it.
-            client.reconnect
             client.with_reconnect(false) { limited(client, script, keys, argv, left) }
           end
 
