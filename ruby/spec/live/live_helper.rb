@@ -1,12 +1,9 @@
 # frozen_string_literal: true
 
 # Running servers: Puma and Sidekiq, each in a process of its own, on a Redis that can be killed.
-# Short ways to what these specs need.
 module Live
-  # Where a server's Ruby finds the gem: the native half, and the Ruby files, that this process has loaded.
-  LIBRARIES = [%r{\A(.*)/labkit_ratelimit/labkit_ratelimit_native\.\w+\z}, %r{\A(.*)/labkit_ratelimit\.rb\z}].map do |file|
-    $LOADED_FEATURES.grep(file) { Regexp.last_match(1) }.first
-  end.join(File::PATH_SEPARATOR).freeze
+  # Where a server's Ruby finds the gem.
+  LIBRARY = File.expand_path("../../lib", __dir__).freeze
   SERVERS = File.expand_path("servers", __dir__).freeze
 
   # Something did not come to pass in time.

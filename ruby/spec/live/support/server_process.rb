@@ -8,7 +8,7 @@ class ServerProcess
 
   def initialize(*command, **environment)
     @log = Tempfile.new("labkit-ratelimit-server")
-    environment = { RUBYLIB: Live::LIBRARIES, RUBYOPT: nil, RAILS_ENV: "test", **environment }.transform_keys(&:to_s)
+    environment = { RUBYLIB: LIBRARY, RUBYOPT: nil, RAILS_ENV: "test", **environment }.transform_keys(&:to_s)
     @pid = Process.spawn(environment, RbConfig.ruby, "-S", *command, in: File::NULL, %i[out err] => @log.path, pgroup: true)
   end
 
@@ -37,16 +37,15 @@ class ServerProcess
     raise "the server ended; it said:\n#{log}"
   end
 
-  # In good order, or not at all.
+  # In good order, or else at once: a worker of Puma 5 and 6 may wait for ever in closing its own pipe (puma/puma#3677).
   def stop
     return unless @pid
 
     Process.kill("TERM", @pid)
-    Timeout.timeout(15) { Process.wait(@pid) }
+    Timeout.timeout(3) { Process.wait(@pid) }
   rescue Timeout::Error
     Process.kill("KILL", -@pid)
     Process.wait(@pid)
-    raise "the server did not stop; it said:\n#{log}"
   ensure
     @log.close!
   end
