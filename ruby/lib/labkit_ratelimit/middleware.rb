@@ -29,6 +29,7 @@ module Labkit
       # Says that a request is charged after its response. Until then it is only looked at.
       #
       # @param identifier [Hash, Identifier]
+      # @param cost [#call] the block
       # @yieldparam status [Integer]
       # @yieldparam headers [Hash]
       # @yieldreturn [Numeric, nil] the cost; nil and 0 charge nothing
@@ -42,6 +43,7 @@ module Labkit
       # @param on_block [#call, nil] is told the environment and the result of each block
       # @param format [Symbol] of the headers: `:gitlab`, `:ietf`
       # @param text [String] what a client that is refused reads
+      # @param identify [#call] the block
       # @yieldparam env [Hash]
       # @yieldreturn [Hash, Identifier, Object, nil] an identifier, what {.after} gives, or nil: not limited
       def initialize(app, limiter:, on_block: nil, format: :gitlab, text: "Retry later", &identify)

@@ -96,6 +96,13 @@ module Labkit
       # redis-client, and redis-cluster-client, which has no time-out for one call.
       module Client
         class << self
+          # @param connection [Object]
+          # @param script [Array<String>] its digest, and itself
+          # @param keys [Array<String>]
+          # @param argv [Array<String>]
+          # @param left [Float] seconds
+          # @return [String] the reply
+          # @raise [StandardError] as the client raises it
           def run(connection, script, keys, argv, left)
             unless connection.respond_to?(:read_timeout=)
               return RedisCalls.interrupt(left, connection) { send_script(connection, script, keys, argv) }
@@ -123,6 +130,13 @@ module Labkit
       # redis-rb 5, which is redis-client inside.
       module RedisRb5
         class << self
+          # @param connection [Object]
+          # @param script [Array<String>] its digest, and itself
+          # @param keys [Array<String>]
+          # @param argv [Array<String>]
+          # @param left [Float] seconds
+          # @return [String] the reply
+          # @raise [StandardError] as the client raises it
           def run(connection, script, keys, argv, left)
             RedisCalls.locked(connection) do |client|
               RedisCalls.shortened(client, left) do
@@ -161,6 +175,13 @@ module Labkit
       # redis-rb 4.
       module RedisRb4
         class << self
+          # @param connection [Object]
+          # @param script [Array<String>] its digest, and itself
+          # @param keys [Array<String>]
+          # @param argv [Array<String>]
+          # @param left [Float] seconds
+          # @return [String] the reply
+          # @raise [StandardError] as the client raises it
           def run(connection, script, keys, argv, left)
             RedisCalls.locked(connection) do |client|
               next once(client, script, keys, argv, left) if client.connected?
@@ -208,6 +229,13 @@ module Labkit
       # Anything else that has `evalsha` and `eval`.
       module Generic
         class << self
+          # @param connection [Object]
+          # @param script [Array<String>] its digest, and itself
+          # @param keys [Array<String>]
+          # @param argv [Array<String>]
+          # @param left [Float] seconds
+          # @return [String] the reply
+          # @raise [StandardError] as the client raises it
           def run(connection, script, keys, argv, left)
             return RedisCalls.by_methods(connection, script, keys, argv) unless RedisCalls.closable?(connection)
 
