@@ -13,6 +13,9 @@ module Labkit
         def for(registry)
           keywords = registry.method(:counter).parameters.any? { |kind, name| kind == :keyreq && name == :docstring }
           keywords ? Keywords.new(registry) : Positional.new(registry)
+        rescue NameError
+          # It forwards what it does not have itself, or is no registry: then its first metric fails.
+          Positional.new(registry)
         end
       end
 
