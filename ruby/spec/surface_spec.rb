@@ -52,7 +52,7 @@ RSpec.describe "the surface of labkit-ruby" do
         expect(value.deconstruct_keys([:none])).to eq({})
         expect(value.inspect).to start_with("#<data #{value.class.name} #{value.members.first}=")
         expect([value.to_s, value.dup, value.clone]).to eq([value.inspect, value, value])
-        expect(value.to_h { |name, given| [name, [given]] }).to eq(value.to_h.transform_values { |given| [given] })
+        expect(value.transform_values { |given| [given] }).to eq(value.to_h.transform_values { |given| [given] })
         expect { value.with(none: 1) }.to raise_error(ArgumentError)
         expect { value.class.new(**value.to_h, none: 1) }.to raise_error(ArgumentError)
         expect { value.instance_variable_set(:@name, 1) }.to raise_error(FrozenError)
@@ -98,6 +98,7 @@ RSpec.describe "the surface of labkit-ruby" do
     it "may be Durations, which compare as their seconds" do
       require "active_support"
       require "active_support/core_ext/numeric/time"
+      require "active_support/core_ext/object/blank"
       hourly = rule(period: 1.hour, limit: -> { 1.minute }, ban_for: 2.hours)
       expect([hourly.period, hourly.ban_for]).to eq([1.hour, 2.hours])
       expect(hourly.period).to be_a(ActiveSupport::Duration)
