@@ -52,7 +52,7 @@ RSpec.describe "the surface of labkit-ruby" do
         expect(value.deconstruct_keys([:none])).to eq({})
         expect(value.inspect).to start_with("#<data #{value.class.name} #{value.members.first}=")
         expect([value.to_s, value.dup, value.clone]).to eq([value.inspect, value, value])
-        expect(value.transform_values { |given| [given] }).to eq(value.to_h.transform_values { |given| [given] })
+        expect(value.to_h { |name, given| [name.name, [given]] }).to eq(value.members.to_h { |name| [name.name, [value.public_send(name)]] })
         expect { value.with(none: 1) }.to raise_error(ArgumentError)
         expect { value.class.new(**value.to_h, none: 1) }.to raise_error(ArgumentError)
         expect { value.instance_variable_set(:@name, 1) }.to raise_error(FrozenError)
