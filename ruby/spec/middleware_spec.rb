@@ -94,6 +94,9 @@ RSpec.describe Labkit::RateLimit::Middleware do
     2.times { expect { described_class.new(raising, limiter: strict, &later).call({}) }.to raise_error(KeyError, "app") }
     expect(strict.peek({ ip: 1 }).info.count).to eq(0.0)
     expect { described_class.new(inner, limiter: limited) { raise ArgumentError, "who" }.call({}) }.to raise_error(ArgumentError, "who")
+  end
+
+  it "lets through what a bad identifier raises", :mistyped do
     expect { described_class.new(inner, limiter: limited) { { 1 => 2 } }.call({}) }.to raise_error(Labkit::RateLimit::Identifier::InvalidKeyError)
   end
 

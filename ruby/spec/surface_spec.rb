@@ -16,7 +16,7 @@ RSpec.describe "the surface of labkit-ruby" do
     expect([ours::InvalidRules.superclass, ours::Exceeded.superclass, ours::InvalidDocuments.superclass]).to eq([ArgumentError, StandardError, StandardError])
   end
 
-  it "has its keywords" do
+  it "has its keywords", :mistyped do
     keywords = ->(method) { method.parameters.group_by(&:first).transform_values { |pairs| pairs.map(&:last) } }
     expect(keywords[ours.method(:check)]).to eq(keyreq: %i[name identifier rules], key: %i[redis logger cost rule_context])
     expect(keywords[ours::Limiter.instance_method(:initialize)]).to include(keyreq: %i[name rules], key: %i[redis logger])
