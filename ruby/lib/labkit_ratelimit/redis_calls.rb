@@ -56,12 +56,19 @@ module Labkit
         end
 
         # redis-rb: the commands are methods.
-        def by_methods(connection, script, keys, argv)
-          connection.evalsha(script[0], keys: keys, argv: argv)
+        def by_methods(connection, pending)
+          connection.evalsha(pending.script[0], keys: pending.keys, argv: pending.argv)
         rescue StandardError => e
           raise unless unknown_script?(e)
 
-          connection.eval(script[1], keys: keys, argv: argv)
+          connection.eval(pending.script[1], keys: pending.keys, argv: pending.argv)
+        end
+
+        # The same command with the text in place of its digest.
+        #
+        # @return [Array]
+        def with_text(pending)
+          [:eval, pending.script[1], *pending.command.drop(2)]
         end
 
         # Time-outs of redis-client: only ever shorter, and what they were afterwards.
@@ -96,26 +103,26 @@ module Labkit
       # redis-client, and redis-cluster-client, which has no time-out for one call.
       module Client
         class << self
-          def run(connection, script, keys, argv, left)
+          def run(connection, pending, left)
             unless connection.respond_to?(:read_timeout=)
-              return RedisCalls.interrupt(left, connection) { send_script(connection, script, keys, argv) }
+              return RedisCalls.interrupt(left, connection) { send_script(connection, pending) }
             end
 
             RedisCalls.shortened(connection, left) do
-              next send_script(connection, script, keys, argv) if connection.connected?
+              next send_script(connection, pending) if connection.connected?
 
-              RedisCalls.interrupt(left, connection) { send_script(connection, script, keys, argv) }
+              RedisCalls.interrupt(left, connection) { send_script(connection, pending) }
             end
           end
 
           private
 
-          def send_script(connection, script, keys, argv)
-            connection.call_once_v(["EVALSHA", script[0], keys.size, *keys, *argv])
+          def send_script(connection, pending)
+            connection.call_once_v(pending.command)
           rescue StandardError => e
             raise unless RedisCalls.unknown_script?(e)
 
-            connection.call_once_v(["EVAL", script[1], keys.size, *keys, *argv])
+            connection.call_once_v(RedisCalls.with_text(pending))
           end
         end
       end
@@ -123,12 +130,12 @@ module Labkit
       # redis-rb 5, which is redis-client inside.
       module RedisRb5
         class << self
-          def run(connection, script, keys, argv, left)
+          def run(connection, pending, left)
             RedisCalls.locked(connection) do |client|
               RedisCalls.shortened(client, left) do
-                next send_script(client, script, keys, argv) if client.connected?
+                next send_script(client, pending) if client.connected?
 
-                RedisCalls.interrupt(left, connection) { send_script(client, script, keys, argv) }
+                RedisCalls.interrupt(left, connection) { send_script(client, pending) }
               end
             rescue StandardError => e
               raise translated(client, e)
@@ -146,13 +153,13 @@ module Labkit
             e
           end
 
-          def send_script(client, script, keys, argv)
+          def send_script(client, pending)
             client.disable_reconnection do
-              client.call_v(["EVALSHA", script[0], keys.size, *keys, *argv])
+              client.call_v(pending.command)
             rescue StandardError => e
               raise unless RedisCalls.unknown_script?(e)
 
-              client.call_v(["EVAL", script[1], keys.size, *keys, *argv])
+              client.call_v(RedisCalls.with_text(pending))
             end
           end
         end
@@ -161,46 +168,46 @@ module Labkit
       # redis-rb 4.
       module RedisRb4
         class << self
-          def run(connection, script, keys, argv, left)
+          def run(connection, pending, left)
             RedisCalls.locked(connection) do |client|
-              next once(client, script, keys, argv, left) if client.connected?
+              next once(client, pending, left) if client.connected?
 
-              RedisCalls.interrupt(left, connection) { client.connect && once(client, script, keys, argv, left) }
+              RedisCalls.interrupt(left, connection) { client.connect && once(client, pending, left) }
             end
           end
 
           private
 
           # What is sent here is sent once: with the client's own way to try again switched off.
-          def once(client, script, keys, argv, left)
-            client.with_reconnect(false) { limited(client, script, keys, argv, left) }
+          def once(client, pending, left)
+            client.with_reconnect(false) { limited(client, pending, left) }
           rescue StandardError => e
             raise unless e.class.name.to_s.end_with?("InheritedError")
 
             # A connection of the parent process: nothing was sent on it.
             client.reconnect
-            client.with_reconnect(false) { limited(client, script, keys, argv, left) }
+            client.with_reconnect(false) { limited(client, pending, left) }
           end
 
           # The socket waits for less while the script runs, and for as long as before afterwards.
-          def limited(client, script, keys, argv, left)
+          def limited(client, pending, left)
             usual = client.timeout
-            return send_script(client, script, keys, argv) if usual <= left
+            return send_script(client, pending) if usual <= left
 
             begin
               client.connection.timeout = left
-              send_script(client, script, keys, argv)
+              send_script(client, pending)
             ensure
               client.connection.timeout = usual if client.connected?
             end
           end
 
-          def send_script(client, script, keys, argv)
-            client.call([:evalsha, script[0], keys.size, *keys, *argv])
+          def send_script(client, pending)
+            client.call(pending.command)
           rescue StandardError => e
             raise unless RedisCalls.unknown_script?(e)
 
-            client.call([:eval, script[1], keys.size, *keys, *argv])
+            client.call(RedisCalls.with_text(pending))
           end
         end
       end
@@ -208,10 +215,10 @@ module Labkit
       # Anything else that has `evalsha` and `eval`.
       module Generic
         class << self
-          def run(connection, script, keys, argv, left)
-            return RedisCalls.by_methods(connection, script, keys, argv) unless RedisCalls.closable?(connection)
+          def run(connection, pending, left)
+            return RedisCalls.by_methods(connection, pending) unless RedisCalls.closable?(connection)
 
-            RedisCalls.interrupt(left, connection) { RedisCalls.by_methods(connection, script, keys, argv) }
+            RedisCalls.interrupt(left, connection) { RedisCalls.by_methods(connection, pending) }
           end
         end
       end
