@@ -29,6 +29,21 @@ class RedisCases
     @registry = registry
   end
 
+  # A registry whose metrics do nothing: what is left is ours.
+  class Nothing
+    def counter(*)
+      self
+    end
+    alias gauge counter
+
+    def get(*); end
+
+    def increment(**); end
+
+    def set(*); end
+  end
+  private_constant :Nothing
+
   # @return [Boolean] whether a Prometheus client is here
   def metrics?
     !@registry.nil?
@@ -46,9 +61,10 @@ class RedisCases
       raw_thrice: for_each(USER_NUMBERS) { |users| users.each { |user| raw(user, 3) } },
       one: check(Limiters.counting("bench_one", 1, redis: @pool)),
       three: check(Limiters.counting("bench_three", 3, redis: @pool)),
-      nothing: nothing(Limiters.matching_nothing("bench_nothing", redis: @pool))
+      nothing: nothing(Limiters.matching_nothing("bench_nothing", redis: @pool)),
+      **told("apart", Nothing.new)
     }
-    metrics? ? cases.merge(told) : cases
+    metrics? ? cases.merge(told("told", @registry), client_alone: client_alone) : cases
   end
 
   private
@@ -79,27 +95,28 @@ class RedisCases
     for_each(Limiters::USERS, 500) { |users| users.each { |user| limiter.check({ user: user, method: "GET" }) } }
   end
 
-  # The same with metrics, and what their client takes for each: increments with labels, and gauges.
-  def told
-    options = { redis: @pool, metrics: @registry }
+  # The same with metrics.
+  def told(name, registry)
+    options = { redis: @pool, metrics: registry }
     {
-      nothing_told: nothing(Limiters.matching_nothing("bench_nothing_told", **options)),
-      one_told: check(Limiters.counting("bench_one_told", 1, **options)),
-      three_told: check(Limiters.counting("bench_three_told", 3, **options)),
-      client_for_none: for_each { |users| users.each { count_checks } },
-      client_for_one: for_each { |users| users.each { client_alone(1) } },
-      client_for_three: for_each { |users| users.each { client_alone(3) } }
+      "nothing_#{name}": nothing(Limiters.matching_nothing("bench_nothing_#{name}", **options)),
+      "one_#{name}": check(Limiters.counting("bench_one_#{name}", 1, **options)),
+      "three_#{name}": check(Limiters.counting("bench_three_#{name}", 3, **options))
     }
   end
 
-  def client_alone(rules)
-    rules.times do |n|
-      labels = RULES[n]
-      evaluations.increment(**labels)
-      limit.set(GAUGES[n], 1_000_000_000)
-      period.set(GAUGES[n], 3600)
+  # What the client takes for the metrics of a check of three rules, and nothing else going on.
+  def client_alone
+    for_each do |users|
+      users.each do
+        3.times do |n|
+          evaluations.increment(**RULES[n])
+          limit.set(GAUGES[n], 1_000_000_000)
+          period.set(GAUGES[n], 3600)
+        end
+        checks.increment(**CHECKS)
+      end
     end
-    count_checks
   end
 
   RULES = Array.new(3) do |n|
@@ -108,10 +125,6 @@ class RedisCases
   GAUGES = RULES.map { |labels| labels.slice(:rate_limiter, :rule).freeze }.freeze
   CHECKS = { rate_limiter: "bench", action: "allow", matched: "true", error: "false" }.freeze
   private_constant :RULES, :GAUGES, :CHECKS
-
-  def count_checks
-    checks.increment(**CHECKS)
-  end
 
   def checks
     @checks ||= @registry.counter(:bench_checks_total, "Checks", {})
