@@ -73,18 +73,26 @@ module Labkit
 
         # Time-outs of redis-client: only ever shorter, and what they were afterwards.
         def shortened(client, left)
-          before = [client.connect_timeout, client.read_timeout, client.write_timeout]
-          return yield if before.all? { |seconds| seconds && seconds <= left }
+          connecting = client.connect_timeout
+          reading = client.read_timeout
+          writing = client.write_timeout
+          return yield if within?(connecting, left) && within?(reading, left) && within?(writing, left)
 
           begin
             client.timeout = left
             yield
           ensure
-            client.connect_timeout, client.read_timeout, client.write_timeout = before
+            client.connect_timeout = connecting
+            client.read_timeout = reading
+            client.write_timeout = writing
           end
         end
 
         private
+
+        def within?(seconds, left)
+          seconds && seconds <= left
+        end
 
         def locks?(kind)
           @locks ||= {}.compare_by_identity
