@@ -2,6 +2,7 @@
 
 $LOAD_PATH.unshift(File.expand_path("../../ruby/lib", __dir__))
 require "labkit_ratelimit"
+require_relative "rounds"
 
 # The limiters that are measured. None of them ever refuses.
 module Limiters
@@ -31,6 +32,14 @@ module Limiters
   # One rule, in memory.
   def by_ip(name, **options)
     limiter(name, [rule("by_ip", characteristics: [:ip], **options)], store: :memory)
+  end
+
+  # Checks that no rule matches.
+  def unmatched(limiter)
+    identifiers = USERS.map { |user| { user: user, method: "GET" }.freeze }
+    raise "matched" if limiter.check(identifiers[0]).matched?
+
+    Rounds::Case.for_each(identifiers.cycle.take(10_000), 10_000) { |all| all.each { |one| limiter.check(one) } }
   end
 
   def rule(name, **options)

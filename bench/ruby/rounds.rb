@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# Interleaved rounds: every case once a round, in turning order, so that a noisy neighbour meets all alike. A round is
-# many slices: what it costs to wait for a server changes within a second, with the processors that the two run on.
+# Interleaved rounds: every case once a round, in turning order, so that a noisy neighbour meets all alike.
 class Rounds
   # A case: how many calls a slice makes, and what makes so many.
   Case = Struct.new(:calls, :work) do
@@ -12,16 +11,19 @@ class Rounds
       new(calls, -> { yield slices[turn = (turn + 1) % slices.size] })
     end
   end
-  SLICES = 40
-  private_constant :SLICES
+  # Of what waits for a server, whose cost changes within a second, with the processors that the two run on.
+  MANY = 40
+  # Of what waits for nothing.
+  FEW = 4
 
   class << self
     # Runs one round to warm up, then `rounds`.
     #
     # @param cases [Hash{Symbol => Case}]
-    def interleave(rounds, cases)
-      round(cases)
-      measured = Array.new(rounds) { round(cases) }
+    # @param slices [Integer] how many make a round. Of few, none pays for what another left behind
+    def interleave(rounds, cases, slices)
+      round(cases, slices)
+      measured = Array.new(rounds) { round(cases, slices) }
       new(cases.keys.to_h { |name| [name, measured.map { |one| one.fetch(name) }] })
     end
 
@@ -33,16 +35,17 @@ class Rounds
 
     private
 
-    # µs of this process, and of the clock, for each call of each case. What was left behind is collected before.
-    def round(cases)
+    # µs of this process, and of the clock, for each call of each case.
+    def round(cases, slices)
       GC.start
       spent = cases.transform_values { [0.0, 0.0] }
-      SLICES.times do |slice|
+      slices.times do |slice|
         cases.to_a.rotate(slice).each do |name, one|
+          GC.start if slices == FEW
           spent[name] = spent[name].zip(cost(one)).map(&:sum)
         end
       end
-      spent.to_h { |name, both| [name, both.map { |seconds| seconds * 1e6 / (SLICES * cases[name].calls) }] }
+      spent.to_h { |name, both| [name, both.map { |seconds| seconds * 1e6 / (slices * cases[name].calls) }] }
     end
 
     def cost(one)
