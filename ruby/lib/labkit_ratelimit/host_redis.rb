@@ -52,9 +52,11 @@ module Labkit
         left = pending.deadline
         return on(@redis, pending, left) if @bare
 
-        start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-        checkout(left) do |connection|
-          on(connection, pending, left - (Process.clock_gettime(Process::CLOCK_MONOTONIC) - start))
+        ends = Process.clock_gettime(Process::CLOCK_MONOTONIC) + left
+        if @timed
+          @redis.with(timeout: left) { |connection| on(connection, pending, left_until(ends)) }
+        else
+          @redis.with { |connection| on(connection, pending, left_until(ends)) }
         end
       end
 
@@ -71,8 +73,8 @@ module Labkit
         pool && !redis.method(:with).arity.zero?
       end
 
-      def checkout(left, &block)
-        @timed ? @redis.with(timeout: left, &block) : @redis.with(&block)
+      def left_until(ends)
+        ends - Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
 
       def on(connection, pending, left)
@@ -80,7 +82,7 @@ module Labkit
         raise Timeout::Error, "no connection of the pool within #{pending.deadline} s" unless left.positive?
 
         way = @ways[connection.class] || meet(connection)
-        way.run(connection, pending.script, pending.keys, pending.argv, left)
+        way.run(connection, pending, left)
       end
 
       # Whether the plan at hand fits this connection.

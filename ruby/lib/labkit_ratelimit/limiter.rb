@@ -202,8 +202,7 @@ module Labkit
         # Most are plain Hashes with Symbols for names, which the core reads as they are.
         case identifier
         when Hash
-          plain = identifier.keys.all?(Symbol) && !identifier.key?(:endpoint)
-          plain ? identifier : Identifier.new(identifier).attributes
+          Native.plain?(identifier, :endpoint) ? identifier : Identifier.new(identifier).attributes
         when Identifier then identifier.attributes
         else Identifier.new(identifier).attributes
         end
