@@ -45,7 +45,14 @@ end
   info headers evaluation result redis_calls host_redis logs sinks metrics source shown naming limiter options
 ].each { |file| require_relative "labkit_ratelimit/#{file}" }
 
-require "labkit_ratelimit/labkit_ratelimit_native"
+# What was built on this machine, or, in a gem that brings libraries, the one for this Ruby.
+begin
+  require "labkit_ratelimit/labkit_ratelimit_native"
+rescue LoadError => e
+  raise unless e.path == "labkit_ratelimit/labkit_ratelimit_native"
+
+  require "labkit_ratelimit/#{RUBY_VERSION[/\A\d+\.\d+/]}/labkit_ratelimit_native"
+end
 
 unless Labkit::RateLimit::Native::VERSION == Labkit::RateLimit::VERSION
   raise LoadError, "labkit-ratelimit #{Labkit::RateLimit::VERSION} found a native library of version " \
