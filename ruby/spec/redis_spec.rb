@@ -147,6 +147,35 @@ RSpec.describe "the host's Redis" do
       limited = limiter(*rules, redis: SimpleDelegator.new(redis))
       expect(Array.new(2) { counts(limited.check({ user: 1 })) }).to eq([[1.0, 1.0], [2.0, 2.0]])
     end
+
+    # As the monolith has them while it moves from one Redis to another.
+    it "works through a proxy that says it has every method, lent by a pool that takes no time" do
+      proxy = Class.new do
+        define_method(:initialize) { |client| @client = client }
+        def method_missing(name, *args, **keywords) = @client.public_send(name, *args, **keywords)
+        def respond_to_missing?(*) = true
+      end
+      lender = Class.new(ConnectionPool) { define_method(:with) { |&block| super(&block) } }
+      lent = lender.new(size: 1) { proxy.new(redis) }
+      [proxy.new(redis), lent].each_with_index do |given, at|
+        limited = limiter(rule("a"), redis: given)
+        expect(counts(limited.check({ user: 1 }))).to eq([at + 1.0])
+        expect(limited.clear({ user: 2 })).to eq(0)
+        expect(logger.lines.last[:error_message]).to include("its own time-outs rule")
+      end
+    end
+
+    it "takes a pool that poses as a client for a pool" do
+      posing = ConnectionPool.wrap(size: 1, timeout: 5) { Redis.new(host: "127.0.0.1", port: port) }
+      limited = limiter(*rules, redis: posing, deadline: 0.1)
+      expect(counts(limited.check({ user: 1 }))).to eq([1.0, 1.0])
+      taken = Queue.new
+      thread = Thread.new { posing.with { taken.push(1) && sleep } }
+      taken.pop
+      expect(Benchmark.realtime { expect(limited.check({ user: 1 })).to be_error }).to be_between(0.09, 0.2)
+    ensure
+      thread&.kill
+    end
   end
 
   describe "interruption" do

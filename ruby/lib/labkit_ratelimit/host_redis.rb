@@ -28,12 +28,13 @@ module Labkit
       # @param topology [Symbol, nil] `:single`, `:cluster`, or nil: what the connection says
       # @param say [#call] takes what an operator should know once
       def initialize(redis, topology, say)
-        @redis = redis
+        # A pool that poses as a client is a pool.
+        @redis = RedisCalls.answers?(redis, :wrapped_pool) ? redis.wrapped_pool : redis
         @say = say
-        @timed = redis.respond_to?(:checkout) || redis.class.name.to_s.end_with?("RedisClient::Pooled")
-        @bare = !@timed && !pool?(redis)
+        @timed = timed?(@redis)
+        @bare = !@timed && !pool?(@redis)
         @ways = {}.compare_by_identity
-        @cluster = topology ? topology == :cluster : @bare && RedisCalls.cluster?(redis)
+        @cluster = topology ? topology == :cluster : @bare && RedisCalls.cluster?(@redis)
         @settled = !topology.nil?
       end
 
@@ -61,7 +62,13 @@ module Labkit
 
       # redis-cluster-client has a `with` of its own, which wants a key; clients hand themselves out.
       def pool?(redis)
-        redis.respond_to?(:with) && !redis.respond_to?(:call_once_v) && !redis.respond_to?(:_client)
+        RedisCalls.answers?(redis, :with) && !redis.respond_to?(:call_once_v) && !redis.respond_to?(:_client)
+      end
+
+      # A pool of a host's own may lend without a word on time.
+      def timed?(redis)
+        pool = RedisCalls.answers?(redis, :checkout) || redis.class.name.to_s.end_with?("RedisClient::Pooled")
+        pool && !redis.method(:with).arity.zero?
       end
 
       def checkout(left, &block)

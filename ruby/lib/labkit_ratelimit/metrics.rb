@@ -51,6 +51,7 @@ module Labkit
       # Whether this process has logged a metric that failed. Specs reset it with `make_false`.
       FAILURE_LOGGED = latch.new
 
+      # What every family's name starts with.
       PREFIX = "gitlab_labkit_rate_limiter"
       # Names, kinds, helps, labels.
       FAMILIES = {
@@ -85,9 +86,12 @@ module Labkit
         @rules = nil
       end
 
+      # Counts a check.
+      #
       # @api private
       # @param decision [Native::Decision]
       # @param rules [Array<Rule>] those it speaks of
+      # @return [void]
       def checked(decision, rules)
         rules_are(rules)
         decision.counted_size.times { |place| evaluated(decision, place, rules) }
@@ -96,7 +100,11 @@ module Labkit
         increment(:checks_total, check_labels(decision.action, decision.matched?, unsure?(decision)))
       end
 
+      # Counts a peek.
+      #
       # @api private
+      # @param decision [Native::Decision]
+      # @return [void]
       def peeked(decision)
         increment(:peeks_total, @labels[[:peek, unsure?(decision)]] ||=
                                   { rate_limiter: @name, error: unsure?(decision).to_s }.freeze)

@@ -13,8 +13,8 @@ module Labkit
         # @param connection [Object]
         # @return [Module] the way that fits it
         def for(connection)
-          return Client if connection.respond_to?(:call_once_v)
-          return Generic unless connection.respond_to?(:_client)
+          return Client if answers?(connection, :call_once_v)
+          return Generic unless answers?(connection, :_client)
 
           inner = connection._client
           if inner.respond_to?(:with_socket_timeout) then RedisRb4
@@ -26,7 +26,7 @@ module Labkit
 
         # @return [Boolean] whether keys of different slots are of different nodes
         def cluster?(connection)
-          inner = connection._client if connection.respond_to?(:_client)
+          inner = connection._client if answers?(connection, :_client)
           [connection, inner].any? { |object| object.class.name.to_s.match?(/\ARedis(Client)?::Cluster(?!::Pinning)/) }
         end
 
@@ -45,7 +45,14 @@ module Labkit
 
         # @return [Boolean]
         def closable?(connection)
-          connection.respond_to?(:close) || connection.respond_to?(:disconnect!)
+          answers?(connection, :close) || answers?(connection, :disconnect!)
+        end
+
+        # Whether an object has a method. What says so of every method, as a proxy over two stores may, says nothing.
+        #
+        # @return [Boolean]
+        def answers?(object, name)
+          object.respond_to?(name) && !object.respond_to?(:labkit_rate_limit_no_such_method)
         end
 
         # redis-rb locks a client that threads share. A wrapper around one may not pass that on.
@@ -96,6 +103,13 @@ module Labkit
       # redis-client, and redis-cluster-client, which has no time-out for one call.
       module Client
         class << self
+          # @param connection [Object]
+          # @param script [Array<String>] its digest, and itself
+          # @param keys [Array<String>]
+          # @param argv [Array<String>]
+          # @param left [Float] seconds
+          # @return [String] the reply
+          # @raise [StandardError] as the client raises it
           def run(connection, script, keys, argv, left)
             unless connection.respond_to?(:read_timeout=)
               return RedisCalls.interrupt(left, connection) { send_script(connection, script, keys, argv) }
@@ -123,6 +137,13 @@ module Labkit
       # redis-rb 5, which is redis-client inside.
       module RedisRb5
         class << self
+          # @param connection [Object]
+          # @param script [Array<String>] its digest, and itself
+          # @param keys [Array<String>]
+          # @param argv [Array<String>]
+          # @param left [Float] seconds
+          # @return [String] the reply
+          # @raise [StandardError] as the client raises it
           def run(connection, script, keys, argv, left)
             RedisCalls.locked(connection) do |client|
               RedisCalls.shortened(client, left) do
@@ -161,6 +182,13 @@ module Labkit
       # redis-rb 4.
       module RedisRb4
         class << self
+          # @param connection [Object]
+          # @param script [Array<String>] its digest, and itself
+          # @param keys [Array<String>]
+          # @param argv [Array<String>]
+          # @param left [Float] seconds
+          # @return [String] the reply
+          # @raise [StandardError] as the client raises it
           def run(connection, script, keys, argv, left)
             RedisCalls.locked(connection) do |client|
               next once(client, script, keys, argv, left) if client.connected?
@@ -208,6 +236,13 @@ module Labkit
       # Anything else that has `evalsha` and `eval`.
       module Generic
         class << self
+          # @param connection [Object]
+          # @param script [Array<String>] its digest, and itself
+          # @param keys [Array<String>]
+          # @param argv [Array<String>]
+          # @param left [Float] seconds
+          # @return [String] the reply
+          # @raise [StandardError] as the client raises it
           def run(connection, script, keys, argv, left)
             return RedisCalls.by_methods(connection, script, keys, argv) unless RedisCalls.closable?(connection)
 

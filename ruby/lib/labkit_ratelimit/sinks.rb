@@ -13,27 +13,37 @@ module Labkit
         def for(registry)
           keywords = registry.method(:counter).parameters.any? { |kind, name| kind == :keyreq && name == :docstring }
           keywords ? Keywords.new(registry) : Positional.new(registry)
+        rescue NameError
+          # It forwards what it does not have itself, or is no registry: then its first metric fails.
+          Positional.new(registry)
         end
       end
 
       # prometheus-client-mmap, and `Labkit::Metrics::Client`.
       class Positional
+        # @param registry [Object]
         def initialize(registry)
           @registry = registry
         end
 
+        # @return [Object] a counter of the registry
         def counter(name, help, _labels)
           known(name) || @registry.counter(name, help, {})
         end
 
+        # @return [Object] a gauge of the registry: over processes the greatest counts
         def gauge(name, help, _labels)
           known(name) || @registry.gauge(name, help, {}, :max)
         end
 
+        # Adds 1.
+        #
+        # @return [void]
         def increment(metric, labels)
           metric.increment(**labels)
         end
 
+        # @return [void]
         def set(metric, labels, value)
           metric.set(labels, value)
         end
@@ -48,15 +58,19 @@ module Labkit
 
       # prometheus-client.
       class Keywords
+        # @param registry [Object]
         def initialize(registry)
           @registry = registry
         end
 
+        # @return [Object] a counter of the registry
         def counter(name, help, labels)
           @registry.get(name) || @registry.counter(name, docstring: help, labels: labels)
         end
 
         # Stores within one process know of no aggregation, and say so.
+        #
+        # @return [Object] a gauge of the registry: over processes the greatest counts
         def gauge(name, help, labels)
           @registry.get(name) ||
             begin
@@ -66,10 +80,14 @@ module Labkit
             end
         end
 
+        # Adds 1.
+        #
+        # @return [void]
         def increment(metric, labels)
           metric.increment(by: 1, labels: labels)
         end
 
+        # @return [void]
         def set(metric, labels, value)
           metric.set(value, labels: labels)
         end
