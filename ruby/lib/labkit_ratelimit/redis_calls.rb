@@ -9,14 +9,18 @@ module Labkit
     #
     # @api private
     module RedisCalls
+      # In the place of a digest, on a cluster: the slot is on its way to this node. It holds for one command.
+      ASKING = "ASKING"
+
       class << self
         # @param connection [Object]
         # @return [Module] the way that fits it
         def for(connection)
+          inner = connection._client if answers?(connection, :_client)
+          return ClusterCalls if ClusterCalls.fit?(inner || connection)
           return Client if answers?(connection, :call_once_v)
-          return Generic unless answers?(connection, :_client)
+          return Generic if inner.nil? || cluster?(connection)
 
-          inner = connection._client
           if inner.respond_to?(:with_socket_timeout) then RedisRb4
           elsif inner.respond_to?(:disable_reconnection) then RedisRb5
           else
@@ -27,7 +31,15 @@ module Labkit
         # @return [Boolean] whether keys of different slots are of different nodes
         def cluster?(connection)
           inner = connection._client if answers?(connection, :_client)
-          [connection, inner].any? { |object| object.class.name.to_s.match?(/\ARedis(Client)?::Cluster(?!::Pinning)/) }
+          [connection, inner].any? do |object|
+            ClusterCalls.asking?(object) || object.class.name.to_s.match?(/\ARedis(Client)?::Cluster(?!::Pinning)/)
+          end
+        end
+
+        # @param way [Module]
+        # @return [Boolean] whether a call by it is sent once, and waits no longer than it is given
+        def sure?(way, connection)
+          way != Generic && !(way == Client && ClusterCalls.asking?(connection))
         end
 
         # @return [Boolean] whether the server does not know the digest
@@ -52,6 +64,9 @@ module Labkit
         #
         # @return [Boolean]
         def answers?(object, name)
+          # It would ask its cluster, which may be down.
+          return object.class.method_defined?(name) if ClusterCalls.asking?(object)
+
           object.respond_to?(name) && !object.respond_to?(:labkit_rate_limit_no_such_method)
         end
 
@@ -94,13 +109,13 @@ module Labkit
         end
 
         def close(connection)
-          connection.respond_to?(:close) ? connection.close : connection.disconnect!
+          answers?(connection, :close) ? connection.close : connection.disconnect!
         rescue StandardError
           # It is gone already.
         end
       end
 
-      # redis-client, and redis-cluster-client, which has no time-out for one call.
+      # redis-client.
       module Client
         class << self
           # @param connection [Object]
@@ -111,7 +126,7 @@ module Labkit
           # @return [String] the reply
           # @raise [StandardError] as the client raises it
           def run(connection, script, keys, argv, left)
-            unless connection.respond_to?(:read_timeout=)
+            unless RedisCalls.answers?(connection, :read_timeout=)
               return RedisCalls.interrupt(left, connection) { send_script(connection, script, keys, argv) }
             end
 
@@ -125,6 +140,11 @@ module Labkit
           private
 
           def send_script(connection, script, keys, argv)
+            if script[0].equal?(ASKING)
+              connection.call_once_v([ASKING])
+              return connection.call_once_v(["EVAL", script[1], keys.size, *keys, *argv])
+            end
+
             connection.call_once_v(["EVALSHA", script[0], keys.size, *keys, *argv])
           rescue StandardError => e
             raise unless RedisCalls.unknown_script?(e)
@@ -156,16 +176,21 @@ module Labkit
             end
           end
 
-          private
-
           # What fails on the way to a connection has not yet the name that redis-rb gives it.
+          #
+          # @param client [Object] what redis-rb has inside
+          # @param error [StandardError]
+          # @return [StandardError]
           def translated(client, error)
             return error unless error.class.name.to_s.start_with?("RedisClient::")
+            return error unless client.class.respond_to?(:translate_error!)
 
             client.class.translate_error!(error)
           rescue StandardError => e
             e
           end
+
+          private
 
           def send_script(client, script, keys, argv)
             client.disable_reconnection do
@@ -190,11 +215,20 @@ module Labkit
           # @return [String] the reply
           # @raise [StandardError] as the client raises it
           def run(connection, script, keys, argv, left)
-            RedisCalls.locked(connection) do |client|
-              next once(client, script, keys, argv, left) if client.connected?
+            RedisCalls.locked(connection) { |client| on(client, script, keys, argv, left) }
+          end
 
-              RedisCalls.interrupt(left, connection) { client.connect && once(client, script, keys, argv, left) }
-            end
+          # @param client [Object] what redis-rb has inside, or a node of its cluster
+          # @param script [Array<String>] its digest, and itself
+          # @param keys [Array<String>]
+          # @param argv [Array<String>]
+          # @param left [Float] seconds
+          # @return [String] the reply
+          # @raise [StandardError] as the client raises it
+          def on(client, script, keys, argv, left)
+            return once(client, script, keys, argv, left) if client.connected?
+
+            RedisCalls.interrupt(left, client) { client.connect && once(client, script, keys, argv, left) }
           end
 
           private
@@ -224,6 +258,11 @@ module Labkit
           end
 
           def send_script(client, script, keys, argv)
+            if script[0].equal?(ASKING)
+              client.call([:asking])
+              return client.call([:eval, script[1], keys.size, *keys, *argv])
+            end
+
             client.call([:evalsha, script[0], keys.size, *keys, *argv])
           rescue StandardError => e
             raise unless RedisCalls.unknown_script?(e)
