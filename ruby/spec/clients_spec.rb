@@ -1,38 +1,8 @@
 # frozen_string_literal: true
 
-require "connection_pool"
-require "redis"
-%w[redis-client redis_cluster_client redis-clustering].each do |name|
-  require name
-rescue LoadError
-  # Debian 12 has none of them.
-end
+require_relative "support/clients"
 
-# The same on every client that a host may have: by itself and in a pool, on one Redis and on a cluster.
-module Clients
-  URLS = ->(ports) { ports.map { |port| "redis://127.0.0.1:#{port}" } }
-  RUBY4 = Redis::VERSION.start_with?("4.")
-
-  def self.all
-    all = { "redis-rb" => ->(ports) { Redis.new(host: "127.0.0.1", port: ports.first, timeout: 5, reconnect_attempts: 3) } }
-    if defined?(RedisClient)
-      all["redis-client"] = ->(ports) { RedisClient.new(host: "127.0.0.1", port: ports.first, timeout: 5, reconnect_attempts: 3) }
-    end
-    all
-  end
-
-  def self.clustered
-    all = {}
-    all["redis-rb 4 on a cluster"] = ->(ports) { Redis.new(cluster: URLS.call(ports), timeout: 5, reconnect_attempts: 3) } if RUBY4
-    if defined?(RedisClient::Cluster)
-      all["redis-cluster-client"] = ->(ports) { RedisClient.cluster(nodes: URLS.call(ports), timeout: 5).new_client }
-      all["redis-cluster-client with pools"] = ->(ports) { RedisClient.cluster(nodes: URLS.call(ports), timeout: 5).new_pool(size: 2) }
-    end
-    all["redis-clustering"] = ->(ports) { Redis::Cluster.new(nodes: URLS.call(ports), timeout: 5) } if defined?(Redis::Cluster) && !RUBY4
-    all
-  end
-end
-
+# The same on every client: by itself and in a pool, on one Redis and on a cluster.
 RSpec.shared_examples "a client" do |make, clustered|
   let(:ports) { clustered ? PrivateRedis.cluster : [PrivateRedis.port] }
   let(:client) { make.call(ports) }
@@ -120,6 +90,20 @@ RSpec.shared_examples "a client" do |make, clustered|
         expect(seconds).to be_between(0.09, 0.3)
         limited = limiter(*rules, redis: redis, deadline: 5)
         expect(counts(limited.peek({ user: 2 }))).to eq([0.0] * 3)
+      end
+
+      it "waits no longer than the deadline for servers that hang" do
+        limited = limiter(*rules, redis: redis, deadline: 0.1)
+        2.times { limited.check({ user: 1 }) }
+        ports.each { |port| PrivateRedis.signal(port, "STOP") }
+        # The second on a connection that has to be made first.
+        seconds = Array.new(2) { Benchmark.realtime { expect(limited.check({ user: 1 })).to be_error } }
+        expect(seconds).to all(be_between(0.09, 0.3))
+        ports.each { |port| PrivateRedis.signal(port, "CONT") }
+        patient = limiter(*rules, redis: redis, deadline: 5)
+        expect(counts(patient.peek({ user: 2 }))).to eq([0.0] * 3)
+      ensure
+        ports.each { |port| PrivateRedis.signal(port, "CONT") }
       end
 
       it "never sends a call again whose fate is unknown, and goes on" do

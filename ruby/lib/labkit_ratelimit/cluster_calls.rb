@@ -43,10 +43,10 @@ module Labkit
         # @raise [StandardError] as the client raises it
         def run(connection, script, keys, argv, left)
           call = Call.new(script, keys, argv, now + left)
-          return routed(connection, connection, call) if asking?(connection)
+          return routed(connection, call) if asking?(connection)
 
           RedisCalls.locked(connection) do |client|
-            routed(connection, client, call)
+            routed(client, call)
           rescue StandardError => e
             raise RedisCalls::RedisRb5.translated(client, e)
           end
@@ -74,8 +74,8 @@ module Labkit
           end
         end
 
-        def routed(connection, client, call)
-          node = limited(connection, call) { owner(router(client), call.keys) }
+        def routed(client, call)
+          node = limited(call) { owner(router(client), call.keys) }
           asking = false
           REDIRECTIONS.times do
             return send_to(node, call, asking)
@@ -83,14 +83,14 @@ module Labkit
             asking = e.message.start_with?("ASK ")
             suspect(node, e) && raise unless asking || e.message.start_with?("MOVED ")
 
-            node = limited(connection, call) { follow(router(client), e.message, asking) }
+            node = limited(call) { follow(router(client), e.message, asking) }
           end
           send_to(node, call, asking)
         end
 
-        # The topology may have to be asked for, of who knows which node.
-        def limited(connection, call, &block)
-          RedisCalls.interrupt(call.left, connection, &block)
+        # The topology may have to be asked for, of who knows which node, on connections of its own.
+        def limited(call, &)
+          Timeout.timeout(call.left, &)
         end
 
         def router(client)

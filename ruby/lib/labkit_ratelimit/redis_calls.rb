@@ -16,10 +16,10 @@ module Labkit
         # @param connection [Object]
         # @return [Module] the way that fits it
         def for(connection)
-          inner = connection._client if answers?(connection, :_client)
-          return ClusterCalls if ClusterCalls.fit?(inner || connection)
+          inner = inner(connection)
+          return ClusterCalls if ClusterCalls.fit?(inner)
           return Client if answers?(connection, :call_once_v)
-          return Generic if inner.nil? || cluster?(connection)
+          return Generic if inner.equal?(connection) || cluster?(connection)
 
           if inner.respond_to?(:with_socket_timeout) then RedisRb4
           elsif inner.respond_to?(:disable_reconnection) then RedisRb5
@@ -30,8 +30,7 @@ module Labkit
 
         # @return [Boolean] whether keys of different slots are of different nodes
         def cluster?(connection)
-          inner = connection._client if answers?(connection, :_client)
-          [connection, inner].any? do |object|
+          [connection, inner(connection)].any? do |object|
             ClusterCalls.asking?(object) || object.class.name.to_s.match?(/\ARedis(Client)?::Cluster(?!::Pinning)/)
           end
         end
@@ -101,6 +100,11 @@ module Labkit
 
         private
 
+        # What redis-rb has inside; any other client is that itself.
+        def inner(connection)
+          answers?(connection, :_client) ? connection._client : connection
+        end
+
         def locks?(kind)
           @locks ||= {}.compare_by_identity
           @locks.fetch(kind) do
@@ -109,6 +113,9 @@ module Labkit
         end
 
         def close(connection)
+          # Once closed, that of a cluster never works again. Its nodes notice by themselves what was not read.
+          return if ClusterCalls.asking?(inner(connection))
+
           answers?(connection, :close) ? connection.close : connection.disconnect!
         rescue StandardError
           # It is gone already.

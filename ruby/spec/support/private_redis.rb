@@ -11,12 +11,12 @@ module PrivateRedis
   class << self
     # Of the one that all specs share.
     def port
-      @port ||= start.first
+      @port ||= start
     end
 
     # Of the three masters that all specs share.
     def cluster
-      @cluster ||= joined(Array.new(3) { start("--cluster-enabled", "yes").first })
+      @cluster ||= joined(Array.new(3) { start("--cluster-enabled", "yes") })
     end
 
     # The same behind proxies, by whose ports alone it goes. A single one has one.
@@ -24,16 +24,22 @@ module PrivateRedis
       (@behind_proxies ||= {})[clustered] ||= clustered ? clustered_proxies : [BreakingProxy.new.tap { |proxy| proxy.upstream = port }]
     end
 
-    # Gives its port and its process, which ends with this one at the latest.
+    # Sends a signal to the server of a port.
+    def signal(port, name)
+      Process.kill(name, @pids.fetch(port))
+    end
+
+    # Gives the port of one, which ends with this process at the latest.
     def start(*options)
       port = free_port
       folder = Dir.mktmpdir("labkit-ratelimit-spec")
       pid = Process.spawn(BINARY, "--port", port.to_s, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
                           "--dir", folder, *options, out: File::NULL, err: File::NULL)
+      (@pids ||= {})[port] = pid
       owner = Process.pid
       at_exit { stop(pid, folder) if Process.pid == owner }
       wait_for("#{BINARY} on #{port}") { TCPSocket.open("127.0.0.1", port, &:close) || true }
-      [port, pid]
+      port
     end
 
     # One command on a connection of its own, past every client.
@@ -44,9 +50,9 @@ module PrivateRedis
       end
     end
 
-    def wait_for(what, seconds: 20)
+    def wait_for(what, seconds: 20, &block)
       give_up = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
-      until still { yield }
+      until still(&block)
         raise "waited in vain for #{what}" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > give_up
 
         sleep 0.02
@@ -74,7 +80,7 @@ module PrivateRedis
 
     def clustered_proxies
       proxies = Array.new(3) { BreakingProxy.new }
-      proxies.each { |proxy| proxy.upstream = start("--cluster-enabled", "yes", "--cluster-announce-port", proxy.port.to_s).first }
+      proxies.each { |proxy| proxy.upstream = start("--cluster-enabled", "yes", "--cluster-announce-port", proxy.port.to_s) }
       joined(proxies.map(&:upstream))
       proxies
     end
