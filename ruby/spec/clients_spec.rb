@@ -153,8 +153,8 @@ RSpec.shared_examples "a client" do |make, clustered|
 end
 
 Clients.all.each do |name, make|
-  RSpec.describe(name, make: make) { it_behaves_like "a client", make, false }
+  RSpec.describe(name, :timed, make: make) { it_behaves_like "a client", make, false }
 end
 Clients.clustered.each do |name, make|
-  RSpec.describe(name, make: make) { it_behaves_like "a client", make, true }
+  RSpec.describe(name, :timed, make: make) { it_behaves_like "a client", make, true }
 end

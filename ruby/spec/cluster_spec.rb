@@ -4,7 +4,7 @@ require_relative "support/clients"
 
 # What only a cluster does: slots move, a node is gone, none is there.
 Clients.clustered.each do |name, make|
-  RSpec.describe "#{name}, when the cluster changes" do
+  RSpec.describe "#{name}, when the cluster changes", :timed do
     let(:ports) { PrivateRedis.cluster }
     let(:limited) { limiter(*%w[a b c].map { |each| rule(each, limit: 99) }, redis: make.call(ports), deadline: 5) }
     let(:key) { "labkit:rl:{spec:a:user:1}" }

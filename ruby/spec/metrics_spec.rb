@@ -89,6 +89,18 @@ RSpec.describe Labkit::RateLimit::Metrics do
     expect(logger.lines.map { |line| line["class_name"] }).to eq(["NoMethodError"])
   end
 
+  it "takes the metric of who registered it a moment ago" do
+    registry = Class.new do
+      define_method(:initialize) { |client| (@client = client) && @there = {} }
+      def get(name) = @there[name]
+      def counter(name, *rest) = taken(name, @client.counter(name, *rest))
+      def gauge(name, *rest) = taken(name, @client.gauge(name, *rest))
+      def taken(name, metric) = (@there[name] = metric) && raise(KeyError, "#{name} is registered already")
+    end
+    limiter(rule, metrics: registry.new(mmap)).check({ user: 1 })
+    expect([mmap.told.map(&:first), logger.lines]).to eq([%w[rule_evaluations_total limit period_seconds checks_total], []])
+  end
+
   it "asks again for a null metric" do
     null = stub_const("NullMetric", Class.new { def increment(**) = nil; def set(*) = nil })
     asked = 0

@@ -37,8 +37,16 @@ RSpec.describe Labkit::RateLimit::Middleware do
     expect(refused["Content-Type"]).to eq("application/json")
     expect(JSON.parse(refused.body)).to eq("error" => "Retry later", "rule" => "per_ip", "retry_after" => 60)
     kinds = { "text/html, application/json;q=0.9" => "text/plain", "application/json, */*" => "application/json",
-              "*/*" => "text/plain", "application/json;q=0" => "text/plain", "application/problem+json" => "application/json" }
+              "*/*" => "text/plain", "application/json;q=0" => "text/plain", "application/problem+json" => "application/json",
+              "APPLICATION/JSON;charset=utf-8" => "application/json", ";;,,q=" => "text/plain",
+              "text/*;q=0.1, application/*" => "application/json", "image/png" => "text/plain" }
     kinds.each { |accept, type| expect(get(app, HTTP_ACCEPT: accept)["Content-Type"]).to eq(type), accept }
+  end
+
+  it "stands an Accept that is no text" do
+    stack = described_class.new(inner, limiter: limited) { { ip: 1 } }
+    answers = Array.new(2) { stack.call("HTTP_ACCEPT" => "\xFF, application/json") }
+    expect([answers.last.first, answers.last[1][header("Content-Type")]]).to eq([429, "application/json"])
   end
 
   it "limits nothing where the block gives nil" do
@@ -94,6 +102,9 @@ RSpec.describe Labkit::RateLimit::Middleware do
     2.times { expect { described_class.new(raising, limiter: strict, &later).call({}) }.to raise_error(KeyError, "app") }
     expect(strict.peek({ ip: 1 }).info.count).to eq(0.0)
     expect { described_class.new(inner, limiter: limited) { raise ArgumentError, "who" }.call({}) }.to raise_error(ArgumentError, "who")
+  end
+
+  it "lets through what a bad identifier raises", :mistyped do
     expect { described_class.new(inner, limiter: limited) { { 1 => 2 } }.call({}) }.to raise_error(Labkit::RateLimit::Identifier::InvalidKeyError)
   end
 

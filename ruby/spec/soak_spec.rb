@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Memory does not grow with the number of checks. Each soak has a process of its own.
-RSpec.describe "memory", if: File.exist?("/proc/self/status") do
+RSpec.describe "memory", :timed, if: File.exist?("/proc/self/status") do
   def grown_kb(*words)
     command = [RbConfig.ruby, "-I", File.expand_path("../lib", __dir__), File.expand_path("soak/soak.rb", __dir__), *words.map(&:to_s)]
     Integer(IO.popen(command, &:read))

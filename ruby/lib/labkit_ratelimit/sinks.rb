@@ -19,8 +19,28 @@ module Labkit
         end
       end
 
+      # A registry takes a name once; gitlab-labkit's client gives what is there.
+      #
+      # @api private
+      module Once
+        private
+
+        def once(name)
+          known(name) || yield
+        rescue StandardError
+          # Another thread came first.
+          known(name) || raise
+        end
+
+        def known(name)
+          @registry.get(name) if @registry.respond_to?(:get)
+        end
+      end
+
       # prometheus-client-mmap, and `Labkit::Metrics::Client`.
       class Positional
+        include Once
+
         # @param registry [Object]
         def initialize(registry)
           @registry = registry
@@ -28,12 +48,12 @@ module Labkit
 
         # @return [Object] a counter of the registry
         def counter(name, help, _labels)
-          known(name) || @registry.counter(name, help, {})
+          once(name) { @registry.counter(name, help, {}) }
         end
 
         # @return [Object] a gauge of the registry: over processes the greatest counts
         def gauge(name, help, _labels)
-          known(name) || @registry.gauge(name, help, {}, :max)
+          once(name) { @registry.gauge(name, help, {}, :max) }
         end
 
         # Adds 1.
@@ -47,17 +67,12 @@ module Labkit
         def set(metric, labels, value)
           metric.set(labels, value)
         end
-
-        private
-
-        # A registry takes a name once; gitlab-labkit's client gives what is there.
-        def known(name)
-          @registry.get(name) if @registry.respond_to?(:get)
-        end
       end
 
       # prometheus-client.
       class Keywords
+        include Once
+
         # @param registry [Object]
         def initialize(registry)
           @registry = registry
@@ -65,19 +80,18 @@ module Labkit
 
         # @return [Object] a counter of the registry
         def counter(name, help, labels)
-          @registry.get(name) || @registry.counter(name, docstring: help, labels: labels)
+          once(name) { @registry.counter(name, docstring: help, labels: labels) }
         end
 
         # Stores within one process know of no aggregation, and say so.
         #
         # @return [Object] a gauge of the registry: over processes the greatest counts
         def gauge(name, help, labels)
-          @registry.get(name) ||
-            begin
-              @registry.gauge(name, docstring: help, labels: labels, store_settings: { aggregation: :max })
-            rescue StandardError
-              @registry.gauge(name, docstring: help, labels: labels)
-            end
+          once(name) do
+            @registry.gauge(name, docstring: help, labels: labels, store_settings: { aggregation: :max })
+          rescue StandardError
+            @registry.gauge(name, docstring: help, labels: labels)
+          end
         end
 
         # Adds 1.
