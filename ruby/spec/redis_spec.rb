@@ -228,6 +228,49 @@ RSpec.describe "the host's Redis" do
     end
   end
 
+  describe "a client that it does not know" do
+    # As a host's own wrapper is, that hides what is inside.
+    let(:kind) do
+      Class.new do
+        def initialize(redis)
+          @redis = redis
+        end
+
+        def evalsha(...) = @redis.evalsha(...)
+        def eval(...) = @redis.eval(...)
+      end
+    end
+    let(:closable) { Class.new(kind) { def close = @redis.close } }
+
+    def said
+      logger.lines.map { |line| line[:error_message] }
+    end
+
+    it "says so once for all limiters that share it, when they are built" do
+      unknown = kind.new(redis)
+      limiters = Array.new(2) { limiter(*rules, redis: unknown) }
+      expect(logger.lines.map { |line| line[:message] }).to eq(["rate_limit_redis_client"])
+      expect(said.first).to match(/no client known here.*its own time-outs rule/)
+      expect(limiters.map { |limited| counts(limited.check({ user: 1 })) }).to eq([[1.0, 1.0], [2.0, 2.0]])
+      limiter(*rules, redis: closable.new(redis))
+      expect(said.size).to eq(2)
+      expect(said.last).not_to include("time-outs")
+    end
+
+    it "says so of a pool when its first connection is seen" do
+      lender = ConnectionPool.new(size: 2) { closable.new(Redis.new(host: "127.0.0.1", port: PrivateRedis.port)) }
+      limiters = Array.new(2) { limiter(*rules, redis: lender) }
+      expect(said).to eq([])
+      2.times { limiters.each { |limited| limited.check({ user: 1 }) } }
+      expect(said.size).to eq(1)
+    end
+
+    it "says nothing of one that it knows" do
+      [redis, pool, SimpleDelegator.new(redis)].each { |known| limiter(*rules, redis: known).check({ user: 1 }) }
+      expect(said).to eq([])
+    end
+  end
+
   it "is shared by threads" do
     limited = limiter(rule("many", limit: 50), redis: ConnectionPool.new(size: 5) { Redis.new(host: "127.0.0.1", port: port) }, deadline: 5)
     actions = Array.new(8) { Thread.new { Array.new(20) { limited.check({ user: 1 }).action } } }.flat_map(&:value)

@@ -9,6 +9,13 @@ module Labkit
       # What {#run} gives where the first connection turned out to be a cluster's: plan again.
       REPLAN = Object.new.freeze
 
+      # What was said of, once for all limiters that share it.
+      @told = ObjectSpace::WeakMap.new
+      class << self
+        # @return [ObjectSpace::WeakMap]
+        attr_reader :told
+      end
+
       # The fault of an error, as the core takes it.
       #
       # @param error [StandardError]
@@ -36,6 +43,7 @@ module Labkit
         @ways = {}.compare_by_identity
         @cluster = topology ? topology == :cluster : @bare && RedisCalls.cluster?(@redis)
         @settled = !topology.nil?
+        meet(@redis) if @bare
       end
 
       # @return [Symbol]
@@ -64,7 +72,7 @@ module Labkit
 
       # redis-cluster-client has a `with` of its own, which wants a key; clients hand themselves out.
       def pool?(redis)
-        RedisCalls.answers?(redis, :with) && !redis.respond_to?(:call_once_v) && !redis.respond_to?(:_client)
+        RedisCalls.answers?(redis, :with) && %i[call_once_v _client].none? { |name| RedisCalls.answers?(redis, name) }
       end
 
       # A pool of a host's own may lend without a word on time.
@@ -95,11 +103,14 @@ module Labkit
 
       def meet(connection)
         way = RedisCalls.for(connection)
-        if way == RedisCalls::Generic
-          wait = RedisCalls.closable?(connection) ? "" : "; its own time-outs rule, not the deadline"
-          @say.call("#{connection.class} is no client known here: what it retries by itself, it retries#{wait}")
-        end
+        tell(connection) unless RedisCalls.sure?(way, connection) || HostRedis.told[@redis]
         @ways[connection.class] = way
+      end
+
+      def tell(connection)
+        HostRedis.told[@redis] = true
+        wait = RedisCalls.closable?(connection) ? "" : "; its own time-outs rule, not the deadline"
+        @say.call("#{connection.class} is no client known here: what it retries by itself, it retries#{wait}")
       end
     end
   end
