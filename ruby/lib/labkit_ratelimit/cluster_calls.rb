@@ -61,6 +61,8 @@ module Labkit
 
         # What is sent, and until when it may take.
         Call = Struct.new(:script, :keys, :argv, :ends) do
+          # @return [Float] seconds
+          # @raise [Timeout::Error]
           def left
             left = ends - ClusterCalls.now
             left.positive? ? left : raise(Timeout::Error, "the cluster took longer than the deadline")
