@@ -70,6 +70,10 @@ module Labkit
       class Labels
         # @return [Array<Rule>, nil]
         attr_reader :rules
+        # @return [Array<Hash{String => Hash}>] what {#evaluation} made, by place
+        attr_reader :evaluations
+        # @return [Array<Hash>] what {#check} made
+        attr_reader :checks
 
         def initialize(name, rules)
           @name = name
@@ -89,6 +93,8 @@ module Labkit
           end
         end
 
+        # @param at [Integer] the place of the rule
+        # @return [Hash] the labels of its gauges
         def gauges(at)
           @gauges[at] ||= { rate_limiter: @name, rule: @rules[at].name }.freeze
         end
@@ -143,7 +149,8 @@ module Labkit
           end
         end
         begin
-          @sink.increment(@metrics[:checks_total] || metric(:checks_total), labels.check(told[0]))
+          way = told[0]
+          @sink.increment(@metrics[:checks_total] || metric(:checks_total), labels.checks[way] || labels.check(way))
         rescue StandardError => e
           failed(:checks_total, e)
         end

@@ -80,8 +80,10 @@ module Labkit
           counter, limits, periods = metrics
           at = 1
           while (place = told[at])
+            result = told[at + 1]
+            names = labels.evaluations[place][result] || labels.evaluation(place, result)
             begin
-              counter.increment(**labels.evaluation(place, told[at + 1]))
+              counter.increment(**names)
             rescue StandardError => e
               yield :rule_evaluations_total, e
             end
@@ -152,8 +154,10 @@ module Labkit
           counter, limits, periods = metrics
           at = 1
           while (place = told[at])
+            result = told[at + 1]
+            names = labels.evaluations[place][result] || labels.evaluation(place, result)
             begin
-              counter.increment(by: 1, labels: labels.evaluation(place, told[at + 1]))
+              counter.increment(by: 1, labels: names)
             rescue StandardError => e
               yield :rule_evaluations_total, e
             end
