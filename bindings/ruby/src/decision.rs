@@ -15,6 +15,22 @@ static OUTCOMES: Lazy<RArray> = Lazy::new(|ruby| {
     ruby.ary_from_iter(Outcome::ALL.iter().map(|outcome| ruby.str_new(outcome.as_str()).to_interned_str()))
 });
 
+/// What a rule came to that skipped.
+static SKIP: Lazy<RString> = Lazy::new(|ruby| ruby.str_new("skip").to_interned_str());
+
+/// What is told where no rule was evaluated and none skipped, for each way the check came out: most checks make nothing new.
+static NOTHING: Lazy<RArray> = Lazy::new(|ruby| {
+    let told = |way: usize| {
+        let told = ruby.ary_from_iter([way]);
+        told.freeze();
+        told
+    };
+    ruby.ary_from_iter((0..WAYS).map(told))
+});
+
+/// How many ways a check comes out, as metrics tell them apart.
+const WAYS: usize = 8;
+
 /// What Ruby is told that one costs beside its slot: the garbage collector goes by it.
 const WEIGHT: isize = {
     let bytes = mem::size_of::<Decision>();
@@ -131,9 +147,7 @@ impl Decision {
     }
 
     fn outcome(ruby: &Ruby, this: &Self, at: usize) -> Result<RString, Error> {
-        let outcome = this.evaluated(ruby, at)?.outcome();
-        let place = Outcome::ALL.iter().position(|known| *known == outcome).unwrap_or_default();
-        ruby.get_inner(&OUTCOMES).entry(isize::try_from(place).unwrap_or_default())
+        outcome_name(ruby, this.evaluated(ruby, at)?.outcome())
     }
 
     fn is_over(ruby: &Ruby, this: &Self, at: usize) -> Result<bool, Error> {
@@ -195,6 +209,42 @@ impl Decision {
     fn counted_size(&self) -> usize {
         self.decision.counted().len()
     }
+
+    /// The way it came out: 1 where some rule matched, 2 where something failed, 4 where it blocks, added up.
+    fn way(&self) -> usize {
+        let decision = &self.decision;
+        usize::from(decision.is_matched())
+            + 2 * usize::from(decision.is_error() || decision.is_degraded())
+            + 4 * usize::from(decision.verdict() == Verdict::Block)
+    }
+
+    /// All that metrics tell, in one flat Array, as each call from Ruby costs: the way it came out; then four for each
+    /// rule that was evaluated, place, outcome, limit and period; then the same of a rule that skipped, without the
+    /// last two.
+    fn told(ruby: &Ruby, this: &Self) -> Result<RArray, Error> {
+        let (way, counted, skip) = (this.way(), this.decision.counted(), this.skipped_by());
+        if counted.is_empty() && skip.is_none() {
+            return ruby.get_inner(&NOTHING).entry(isize::try_from(way).unwrap_or_default());
+        }
+        let told = ruby.ary_new_capa(1 + 4 * counted.len() + 2 * usize::from(skip.is_some()));
+        told.push(way)?;
+        for evaluated in counted {
+            told.push(evaluated.place())?;
+            told.push(outcome_name(ruby, evaluated.outcome())?)?;
+            told.push(evaluated.limit())?;
+            told.push(evaluated.period_s())?;
+        }
+        if let Some(place) = skip {
+            told.push(place)?;
+            told.push(ruby.get_inner(&SKIP))?;
+        }
+        Ok(told)
+    }
+}
+
+fn outcome_name(ruby: &Ruby, outcome: Outcome) -> Result<RString, Error> {
+    let place = Outcome::ALL.iter().position(|known| *known == outcome).unwrap_or_default();
+    ruby.get_inner(&OUTCOMES).entry(isize::try_from(place).unwrap_or_default())
 }
 
 pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
@@ -226,5 +276,6 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("retry_after", method!(Decision::retry_after, 1))?;
     class.define_method("banned?", method!(Decision::is_banned, 1))?;
     class.define_method("headers", method!(Decision::headers, 2))?;
-    class.define_method("counted_size", method!(Decision::counted_size, 0))
+    class.define_method("counted_size", method!(Decision::counted_size, 0))?;
+    class.define_method("told", method!(Decision::told, 0))
 }

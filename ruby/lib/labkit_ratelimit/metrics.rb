@@ -70,31 +70,40 @@ module Labkit
       class Labels
         # @return [Array<Rule>, nil]
         attr_reader :rules
+        # @return [Array<Hash{String => Hash}>] what {#evaluation} made, by place
+        attr_reader :evaluations
+        # @return [Array<Hash>] what {#check} made
+        attr_reader :checks
 
         def initialize(name, rules)
           @name = name
           @rules = rules
-          @evaluations = Array.new(rules ? rules.size : 0) { {} }
+          # The core's words are the same objects each time.
+          @evaluations = Array.new(rules ? rules.size : 0) { {}.compare_by_identity }
           @gauges = []
-          @checks = {}
+          @checks = []
         end
 
         # @param at [Integer] the place of the rule
+        # @param result [String] a word of the core's
         def evaluation(at, result)
           @evaluations[at][result] ||= begin
             rule = @rules[at]
-            { rate_limiter: @name, rule: rule.name, action: rule.action.name, result: result.to_s }.freeze
+            { rate_limiter: @name, rule: rule.name, action: rule.action.name, result: result }.freeze
           end
         end
 
+        # @param at [Integer] the place of the rule
+        # @return [Hash] the labels of its gauges
         def gauges(at)
           @gauges[at] ||= { rate_limiter: @name, rule: @rules[at].name }.freeze
         end
 
-        def check(action, matched, error)
-          told = (@checks[action] ||= [])
-          told[(matched ? 1 : 0) + (error ? 2 : 0)] ||=
-            { rate_limiter: @name, action: action.name, matched: matched.to_s, error: error.to_s }.freeze
+        # @param way [Integer] how it came out, as {Native::Decision#told} has it
+        def check(way)
+          @checks[way] ||=
+            { rate_limiter: @name, action: way < 4 ? "allow" : "block", matched: way.odd?.to_s,
+              error: (way & 2 == 2).to_s }.freeze
         end
       end
 
@@ -116,6 +125,8 @@ module Labkit
         @name = name
         @logs = logs
         @metrics = {}
+        # Those of rules, once none of them is null.
+        @known = nil
         @labels = Labels.new(name, nil)
         @peeks = {}
       end
@@ -129,15 +140,20 @@ module Labkit
       def checked(decision, rules)
         labels = @labels
         labels = @labels = Labels.new(@name, rules) unless labels.rules.equal?(rules)
-        place = 0
-        counted = decision.counted_size
-        while place < counted
-          evaluated(decision, place, labels)
-          place += 1
+        told = decision.told
+        if told.size > 1
+          if @known
+            @sink.evaluated(told, labels, @known) { |family, error| failed(family, error) }
+          else
+            evaluated(told, labels)
+          end
         end
-        skip = decision.skipped_by
-        increment(:rule_evaluations_total, labels.evaluation(skip, "skip")) if skip
-        increment(:checks_total, labels.check(decision.action, decision.matched?, unsure?(decision)))
+        begin
+          way = told[0]
+          @sink.increment(@metrics[:checks_total] || metric(:checks_total), labels.checks[way] || labels.check(way))
+        rescue StandardError => e
+          failed(:checks_total, e)
+        end
       end
 
       # Counts a peek.
@@ -152,12 +168,17 @@ module Labkit
 
       private
 
-      def evaluated(decision, place, labels)
-        at = decision.place(place)
-        increment(:rule_evaluations_total, labels.evaluation(at, decision.outcome(place)))
-        gauges = labels.gauges(at)
-        set(:limit, gauges, decision.limit(place))
-        set(:period_seconds, gauges, decision.period(place))
+      # As a sink tells it, of metrics that may be null, or cannot be made.
+      def evaluated(told, labels)
+        told.drop(1).each_slice(4) do |place, result, limit, period|
+          increment(:rule_evaluations_total, labels.evaluation(place, result))
+          next unless limit
+
+          set(:limit, labels.gauges(place), limit)
+          set(:period_seconds, labels.gauges(place), period)
+        end
+        known = @metrics.values_at(:rule_evaluations_total, :limit, :period_seconds)
+        @known = known.freeze if known.all?
       end
 
       def unsure?(decision)

@@ -67,6 +67,42 @@ module Labkit
         def set(metric, labels, value)
           metric.set(labels, value)
         end
+
+        # Tells what rules came to, in one method: behind a wait for a server each call of another one weighs.
+        #
+        # @param told [Array] as {Native::Decision#told} gives it
+        # @param labels [Metrics::Labels]
+        # @param metrics [Array] the counter of evaluations, and the gauges of limits and of periods
+        # @yieldparam family [Symbol] of a metric that failed; the others are told
+        # @yieldparam error [StandardError]
+        # @return [void]
+        def evaluated(told, labels, metrics)
+          counter, limits, periods = metrics
+          at = 1
+          while (place = told[at])
+            result = told[at + 1]
+            names = labels.evaluations[place][result] || labels.evaluation(place, result)
+            begin
+              counter.increment(**names)
+            rescue StandardError => e
+              yield :rule_evaluations_total, e
+            end
+            if (limit = told[at + 2])
+              gauges = labels.gauges(place)
+              begin
+                limits.set(gauges, limit)
+              rescue StandardError => e
+                yield :limit, e
+              end
+              begin
+                periods.set(gauges, told[at + 3])
+              rescue StandardError => e
+                yield :period_seconds, e
+              end
+            end
+            at += 4
+          end
+        end
       end
 
       # prometheus-client.
@@ -104,6 +140,42 @@ module Labkit
         # @return [void]
         def set(metric, labels, value)
           metric.set(value, labels: labels)
+        end
+
+        # Tells what rules came to, in one method: behind a wait for a server each call of another one weighs.
+        #
+        # @param told [Array] as {Native::Decision#told} gives it
+        # @param labels [Metrics::Labels]
+        # @param metrics [Array] the counter of evaluations, and the gauges of limits and of periods
+        # @yieldparam family [Symbol] of a metric that failed; the others are told
+        # @yieldparam error [StandardError]
+        # @return [void]
+        def evaluated(told, labels, metrics)
+          counter, limits, periods = metrics
+          at = 1
+          while (place = told[at])
+            result = told[at + 1]
+            names = labels.evaluations[place][result] || labels.evaluation(place, result)
+            begin
+              counter.increment(by: 1, labels: names)
+            rescue StandardError => e
+              yield :rule_evaluations_total, e
+            end
+            if (limit = told[at + 2])
+              gauges = labels.gauges(place)
+              begin
+                limits.set(limit, labels: gauges)
+              rescue StandardError => e
+                yield :limit, e
+              end
+              begin
+                periods.set(told[at + 3], labels: gauges)
+              rescue StandardError => e
+                yield :period_seconds, e
+              end
+            end
+            at += 4
+          end
         end
       end
     end
