@@ -12,17 +12,17 @@ use crate::log::Logger;
 use crate::panics::panic_message;
 use crate::pending::{Pending, Planned};
 use crate::sample::Sample;
-use crate::store::{Connection, RedisOptions, Store};
+use crate::store::{Connection, RedisOptions, Store, Terms};
 use crate::walk::{Walk, conclude};
 use labkit_ratelimit_engine::{
     Cost, Evaluation, Facts, Failure, FailureKind, Findings, Host, Identifier, Mode, RuleSpec, Rules, Selection,
     Verdict,
 };
-use labkit_ratelimit_store::redis::{Call, Fault};
+use labkit_ratelimit_store::redis::{Call, Fault, Topology};
 use labkit_ratelimit_store::{Member, MemoryStore};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// How many limiters this process has built.
@@ -114,6 +114,8 @@ pub struct Limiter {
     pub(crate) logger: Box<dyn Logger>,
     pub(crate) on_error: OnError,
     pub(crate) fallback: Fallback,
+    /// Its host found out late that its Redis is a cluster.
+    is_cluster_after_all: AtomicBool,
 }
 
 /// A request in the making: its facts, its cost, and what it asks of the store.
@@ -144,7 +146,19 @@ impl Limiter {
         let id = LIMITERS.fetch_add(1, Relaxed);
         let name = rules.limiter().into();
         let generations = Generations::new(Generation::new(id, rules, specs, &store));
-        Self { id, name, own, generations, store, callbacks, clock, logger, on_error, fallback: Fallback::default() }
+        Self {
+            id,
+            name,
+            own,
+            generations,
+            store,
+            callbacks,
+            clock,
+            logger,
+            on_error,
+            fallback: Fallback::default(),
+            is_cluster_after_all: AtomicBool::new(false),
+        }
     }
 
     /// Its name.
@@ -174,6 +188,18 @@ impl Limiter {
     /// How it meets its Redis, if it has one.
     pub const fn redis(&self) -> Option<&RedisOptions> {
         self.store.redis()
+    }
+
+    /// From here on calls are planned for a cluster. A host that lends connections of a pool may see only then what its
+    /// Redis is; what was planned before, and not run, is planned anew.
+    pub fn found_cluster(&self) {
+        self.is_cluster_after_all.store(true, Relaxed);
+    }
+
+    /// What calls are planned by as things stand.
+    pub(crate) fn terms(&self, redis: &RedisOptions) -> Terms {
+        let topology = if self.is_cluster_after_all.load(Relaxed) { Topology::Cluster } else { redis.topology };
+        Terms { topology, deadline: redis.deadline }
     }
 
     /// Charges a cost of 1 and decides.
@@ -327,7 +353,8 @@ impl Limiter {
         }
         let Prepared { facts, cost, mut selection } = prepared;
         held.rules.own(&mut selection);
-        self.start(Pending::new(held, selection, &facts, cost, mode, redis, names_of(identifier)), redis)
+        let terms = self.terms(redis);
+        self.start(Pending::new(held, selection, &facts, cost, mode, terms, names_of(identifier)), redis)
     }
 
     fn prepare<'i, I: Identifier + ?Sized>(

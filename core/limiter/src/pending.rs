@@ -4,7 +4,7 @@ use crate::circuit::Change;
 use crate::generation::{Decision, undecided};
 use crate::held::Held;
 use crate::limiter::{Limiter, OnError};
-use crate::store::RedisOptions;
+use crate::store::{RedisOptions, Terms};
 use crate::walk::{Walk, conclude};
 use labkit_ratelimit_engine::{Cost, CountStep, Facts, Failure, FailureKind, Mode, Selection, Step};
 use labkit_ratelimit_store::redis::{Call, ChainStep, Fault, StepReply, chain_calls, read_chain};
@@ -55,7 +55,7 @@ impl Pending {
         facts: &Facts<'_>,
         cost: Cost,
         mode: Mode,
-        redis: &RedisOptions,
+        terms: Terms,
         names: Vec<String>,
     ) -> Self {
         let mut pending = Self {
@@ -64,7 +64,7 @@ impl Pending {
             targets: Vec::new(),
             cost,
             mode,
-            deadline: redis.deadline,
+            deadline: terms.deadline,
             names,
             calls: Vec::new(),
             at: 0,
@@ -81,7 +81,7 @@ impl Pending {
             .zip(&pending.targets)
             .map(|(step, target)| ChainStep { step, keys: &target.keys, member: target.member.as_ref() })
             .collect();
-        pending.calls = chain_calls(&chain, cost, mode, redis.topology);
+        pending.calls = chain_calls(&chain, cost, mode, terms.topology);
         pending
     }
 
