@@ -118,7 +118,7 @@ pub struct Limiter {
 
 /// A request in the making: its facts, its cost, and what it asks of the store.
 #[derive(Default)]
-struct Prepared<'i> {
+pub(crate) struct Prepared<'i> {
     facts: Facts<'i>,
     cost: Cost,
     selection: Selection,
@@ -330,7 +330,7 @@ impl Limiter {
         self.start(Pending::new(held, selection, &facts, cost, mode, redis, names_of(identifier)), redis)
     }
 
-    fn prepare<'i, I: Identifier + ?Sized>(
+    pub(crate) fn prepare<'i, I: Identifier + ?Sized>(
         &self,
         rules: &Rules,
         identifier: &'i I,
