@@ -8,6 +8,10 @@ use std::ffi::c_char;
 /// Rises with each change of a signature, a struct or a format.
 const ABI: u32 = 1;
 
+/// What stands before the hash in the library, so that it can be found there without running it.
+const MARK: &str = "labkit_ratelimit build ";
+const MARKED: &str = concat!("labkit_ratelimit build ", env!("LABKIT_RATELIMIT_BUILD"), "\0");
+
 /// The number of this header. A host compares it with the one that it was built for, before it calls anything else.
 #[unsafe(no_mangle)]
 pub extern "C" fn labkit_ratelimit_abi_version() -> u32 {
@@ -24,7 +28,7 @@ pub extern "C" fn labkit_ratelimit_version() -> *const c_char {
 /// SHA-256 of the sources that it was built from, in hex; it ends in 0 and lives for ever.
 #[unsafe(no_mangle)]
 pub extern "C" fn labkit_ratelimit_build_hash() -> *const c_char {
-    concat!(env!("LABKIT_RATELIMIT_BUILD"), "\0").as_ptr().cast()
+    MARKED.as_bytes()[MARK.len()..].as_ptr().cast()
 }
 
 /// The script of that number: `*digest` are 40 bytes of hex, `*source` its text. Both live for ever.

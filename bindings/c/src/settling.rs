@@ -12,10 +12,14 @@ use labkit_ratelimit::Fault;
 use serde_json::json;
 use std::time::Duration;
 
+/// The call was never sent.
+const UNSENT: u32 = 3;
+
 /// Takes what came of the call of `pending`, whose handle ends here, whatever the status.
 ///
 /// `kind` 0: `outcome` is the reply of the script, its bytes. 1: it failed with an error of class `error_class`,
-/// which says `outcome`. 2: the deadline passed. A call must be settled by the limiter that planned it.
+/// which says `outcome`. 2: the deadline passed. 3: it was never sent, and nobody asks for its
+/// decision. A call must be settled by the limiter that planned it.
 ///
 /// The status is as of `labkit_ratelimit_decide` or `labkit_ratelimit_clear`; with `CALL` another call follows, under
 /// a handle of its own. Of a call that was abandoned, `DONE` comes with no decision.
@@ -53,6 +57,9 @@ pub unsafe extern "C" fn labkit_ratelimit_settle(
             unsafe { (borrowed::slice(error_class, class_len)?, borrowed::slice(outcome, outcome_len)?) };
         let waiting = waiting.ok_or(Status::UnknownHandle)?;
         let limiter = limiters::get(limiter).ok_or(Status::UnknownHandle)?;
+        if kind == UNSENT {
+            return Ok(Status::Done);
+        }
         let mode = if let Waiting::Decision(_, mode) = &waiting { Some(*mode) } else { None };
         let reply = fault::outcome(kind, class, text, waiting.deadline())?;
         match guarded(|| settled(&limiter, waiting, reply, &mut *answer, &mut *evaluations, &mut *buffer)) {

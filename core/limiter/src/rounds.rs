@@ -154,7 +154,7 @@ mod tests {
     fn a_failure_ends_the_questions_and_a_match_of_a_skip_too() {
         let limiter = limiter();
         let failed = Answer::Failed(HostError::new("E", "no"));
-        assert_eq!(asked(&limiter, &[failed.clone()]), []);
+        assert_eq!(asked(&limiter, std::slice::from_ref(&failed)), []);
         let round = [failed];
         let round = Round::new(&round);
         let decision = limiter.check_with(&REQUEST, CallOptions::default().host(&round));
