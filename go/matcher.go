@@ -54,6 +54,9 @@ func Prefix(text string) Matcher {
 
 // CIDR holds for an IP address inside one of the networks; an IPv4-mapped address is its IPv4 address.
 func CIDR(networks ...string) Matcher {
+	if len(networks) == 1 {
+		return Matcher{"cidr", networks[0]}
+	}
 	list := make([]any, len(networks))
 	for at, network := range networks {
 		list[at] = network
