@@ -101,20 +101,18 @@ impl Check<'_> {
     ) -> Result<Status, Status> {
         probed();
         let rules = limiter.rules();
-        let Some(facts) = facts(self.rules, &rules, self.identifier, answer)? else { return Ok(Status::Stale) };
+        let mut facts = Facts::default();
+        if !facts.read(self.rules, &rules, self.identifier)? {
+            answer.rules = rules.serial();
+            return Ok(Status::Stale);
+        }
         let mut options = CallOptions::default();
         // The default needs no work.
         if self.cost.to_bits() != 1.0_f64.to_bits() {
             options = options.cost(self.cost);
         }
         if !rules.asks_host() {
-            return Ok(planned(
-                limiter.plan_by(rules, &facts, options, self.mode),
-                self.mode,
-                answer,
-                evaluations,
-                buffer,
-            ));
+            return Ok(self.decided(limiter, rules, &facts, options, answer, evaluations, buffer));
         }
         let answers = rounds::answers(self.answers)?;
         let questions = limiter.questions(&rules, &facts, options, self.mode, &answers);
@@ -125,26 +123,25 @@ impl Check<'_> {
             return Ok(if writer.has_room() { Status::Ask } else { Status::TooSmall });
         }
         let round = Round::new(&answers);
-        let plan = limiter.plan_by(rules, &facts, options.host(&round), self.mode);
-        Ok(planned(plan, self.mode, answer, evaluations, buffer))
+        Ok(self.decided(limiter, rules, &facts, options.host(&round), answer, evaluations, buffer))
     }
-}
 
-/// The identifier; `None` where it goes by rules that are no longer in force.
-fn facts<'a>(
-    serial: u64,
-    rules: &RulesRef,
-    identifier: &'a [u8],
-    answer: &mut Answer,
-) -> Result<Option<Facts<'a>>, Status> {
-    if serial == 0 {
-        return Facts::named(identifier).map(Some);
+    #[expect(clippy::too_many_arguments, reason = "the call, and the host's room")]
+    fn decided(
+        &self,
+        limiter: &Limiter,
+        rules: RulesRef,
+        facts: &Facts<'_>,
+        options: CallOptions<'_>,
+        answer: &mut Answer,
+        evaluations: &mut [Evaluation],
+        buffer: &mut [u8],
+    ) -> Status {
+        match limiter.show_by(rules, facts, options, self.mode, |decision| answer.fill(decision, evaluations)) {
+            Ok(()) => Status::Done,
+            Err(pending) => Waiting::Decision(pending, self.mode).kept(answer, buffer),
+        }
     }
-    if serial != rules.serial() {
-        answer.rules = rules.serial();
-        return Ok(None);
-    }
-    Facts::placed(identifier).map(Some)
 }
 
 pub(crate) fn planned(
@@ -168,7 +165,7 @@ pub(crate) fn planned(
 pub(crate) fn give_up(limiter: &Held, mode: Mode, said: String, answer: &mut Answer, evaluations: &mut [Evaluation]) {
     *answer = Answer::EMPTY;
     // Whatever was said before belongs to it.
-    answer.fill(&limiter.give_up(&Facts::none(), mode, PANIC, said), evaluations);
+    answer.fill(&limiter.give_up(&Facts::default(), mode, PANIC, said), evaluations);
 }
 
 /// Deletes counter and ban of every counting rule for an identifier, given as to `labkit_ratelimit_decide`.
@@ -201,7 +198,11 @@ pub unsafe extern "C" fn labkit_ratelimit_clear(
         *answer = Answer::EMPTY;
         let limiter = limiters::get(limiter).ok_or(Status::UnknownHandle)?;
         let in_force = limiter.rules();
-        let Some(facts) = facts(rules, &in_force, identifier, answer)? else { return Ok(Status::Stale) };
+        let mut facts = Facts::default();
+        if !facts.read(rules, &in_force, identifier)? {
+            answer.rules = in_force.serial();
+            return Ok(Status::Stale);
+        }
         Ok(cleared(limiter.plan_clear_by(in_force, &facts), answer, buffer))
     })
 }

@@ -2,55 +2,54 @@
 
 use crate::status::Status;
 use crate::wire::Reader;
-use labkit_ratelimit::{Identifier, Value};
+use labkit_ratelimit::{Identifier, RulesRef, Value};
 use smallvec::SmallVec;
 
-/// What a call brings.
-pub(crate) enum Facts<'a> {
+/// What a call brings. It is read where it stands: it is large.
+#[derive(Default)]
+pub(crate) struct Facts<'a> {
     /// By the places of [`labkit_ratelimit::Rules::properties`].
-    Placed(SmallVec<[Value<'a>; 8]>),
-    /// By name.
-    Named(Vec<(&'a str, Value<'a>)>),
+    placed: SmallVec<[Value<'a>; 8]>,
+    /// By name, where the host goes by no rules.
+    named: Option<Vec<(&'a str, Value<'a>)>>,
 }
 
 impl<'a> Facts<'a> {
-    /// None at all.
-    pub(crate) const fn none() -> Self {
-        Self::Named(Vec::new())
-    }
-
-    /// Values alone: one for each property of the rules, in their order.
-    pub(crate) fn placed(bytes: &'a [u8]) -> Result<Self, Status> {
-        let (mut reader, mut values) = (Reader::new(bytes), SmallVec::new());
-        while !reader.is_at_end() {
-            values.push(reader.value()?);
+    /// Reads one value for each property of the rules that have this serial number, in their order; or with 0, pairs of
+    /// a name and a value in any order. Gives whether those are the rules in force.
+    pub(crate) fn read(&mut self, serial: u64, rules: &RulesRef, bytes: &'a [u8]) -> Result<bool, Status> {
+        let mut reader = Reader::new(bytes);
+        if serial == 0 {
+            let mut pairs = Vec::new();
+            while !reader.is_at_end() {
+                pairs.push((reader.text()?, reader.value()?));
+            }
+            self.named = Some(pairs);
+            return Ok(true);
         }
-        Ok(Self::Placed(values))
-    }
-
-    /// Pairs of a name and a value, in any order.
-    pub(crate) fn named(bytes: &'a [u8]) -> Result<Self, Status> {
-        let (mut reader, mut pairs) = (Reader::new(bytes), Vec::new());
-        while !reader.is_at_end() {
-            pairs.push((reader.text()?, reader.value()?));
+        if serial != rules.serial() {
+            return Ok(false);
         }
-        Ok(Self::Named(pairs))
+        while !reader.is_at_end() {
+            self.placed.push(reader.value()?);
+        }
+        Ok(true)
     }
 }
 
 impl Identifier for Facts<'_> {
     fn value(&self, slot: usize, property: &str) -> Value<'_> {
-        match self {
-            Self::Placed(values) => values.get(slot).copied().unwrap_or(Value::Null),
-            Self::Named(pairs) => pairs.as_slice().value(slot, property),
+        match &self.named {
+            None => self.placed.get(slot).copied().unwrap_or(Value::Null),
+            Some(pairs) => pairs.as_slice().value(slot, property),
         }
     }
 
     fn each_name(&self, each: &mut dyn FnMut(&str)) {
-        match self {
+        match &self.named {
             // The host has more of them than it handed over, and puts them into the log itself.
-            Self::Placed(_) => each(""),
-            Self::Named(pairs) => pairs.as_slice().each_name(each),
+            None => each(""),
+            Some(pairs) => pairs.as_slice().each_name(each),
         }
     }
 }

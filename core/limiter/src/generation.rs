@@ -87,6 +87,10 @@ impl RulesRef {
         self.0.serial
     }
 
+    pub(crate) fn is_of(&self, limiter: u64) -> bool {
+        self.0.limiter == limiter
+    }
+
     pub(crate) fn generation(&self) -> &Generation {
         &self.0
     }
