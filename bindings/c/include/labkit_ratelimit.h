@@ -262,7 +262,8 @@ LabkitRatelimitStatus labkit_ratelimit_headers(uint32_t format,
 // Takes what came of the call of `pending`, whose handle ends here, whatever the status.
 //
 // `kind` 0: `outcome` is the reply of the script, its bytes. 1: it failed with an error of class `error_class`,
-// which says `outcome`. 2: the deadline passed. A call must be settled by the limiter that planned it.
+// which says `outcome`. 2: the deadline passed. 3: it was never sent, and nobody asks for its
+// decision. A call must be settled by the limiter that planned it.
 //
 // The status is as of `labkit_ratelimit_decide` or `labkit_ratelimit_clear`; with `CALL` another call follows, under
 // a handle of its own. Of a call that was abandoned, `DONE` comes with no decision.
