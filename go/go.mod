@@ -1,3 +1,3 @@
 module gitlab.com/gitlab-org/labkit-ratelimit/go
 
-go 1.24.0
+go 1.25.0

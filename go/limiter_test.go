@@ -1,8 +1,11 @@
 package ratelimit
 
-import "testing"
+import (
+	"log/slog"
+	"testing"
+)
 
-// newLimiter is one that is closed with its test. Without a name or a store it gets its own.
+// newLimiter is one that is closed with its test. Without a name, a store or a logger it gets its own.
 func newLimiter(tb testing.TB, config Config) *Limiter {
 	tb.Helper()
 	if config.Name == "" {
@@ -10,6 +13,9 @@ func newLimiter(tb testing.TB, config Config) *Limiter {
 	}
 	if config.Redis == nil && config.MaxKeys == 0 {
 		config.MaxKeys = 1000
+	}
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
 	}
 	limiter, err := New(config)
 	if err != nil {

@@ -1,6 +1,6 @@
 module gitlab.com/gitlab-org/labkit-ratelimit/go/goredis
 
-go 1.24.0
+go 1.25.0
 
 require (
 	github.com/redis/go-redis/v9 v9.19.0

@@ -52,8 +52,11 @@ fn rule(spec: &RuleSpec) -> Json {
 pub(crate) fn not_built(limiter: &str, written: &Findings, built: Option<&BuildError>) -> Json {
     let known: Vec<&str> = written.iter().map(|finding| finding.path.as_str()).collect();
     let built_findings = built.map(|error| error.findings().clone()).unwrap_or_default();
-    // What was mistyped is said once.
-    let others = built_findings.iter().filter(|finding| !known.contains(&finding.path.as_str()));
+    // What was mistyped is said once, and of what is no rule at all there is nothing more to say.
+    let is_said = |path: &str| {
+        known.iter().any(|known| path.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+    };
+    let others = built_findings.iter().filter(|finding| !is_said(&finding.path));
     let all: Vec<&Finding> = written.iter().chain(others).collect();
     let mut message = format!("limiter `{limiter}` cannot be built:");
     let unreadable = built.and_then(BuildError::unreadable);
