@@ -33,7 +33,7 @@ func run() error {
 	case "cluster":
 		backend = newBackend(strings.Split(*cluster, ","), true)
 	default:
-		return errors.New("give --store memory, --store redis --redis HOST:PORT or --store cluster --cluster HOST:PORT,...")
+		return errors.New("give --store memory, --store redis --redis HOST:PORT or --store cluster --cluster HOST:PORT,HOST:PORT")
 	}
 	out := bufio.NewWriter(os.Stdout)
 	defer func() { _ = out.Flush() }()
