@@ -9,7 +9,7 @@
 //! `bindings/c/tests/example.c` a host in C.
 //!
 //! **Invariants.**
-//! - No panic leaves it: [`boundary`] stops each. A check then fails open, and says so.
+//! - No panic leaves it: `boundary.rs` stops each. A check then fails open, and says so.
 //! - Every pointer is checked as far as one can be; a handle that was freed, or never was one, is an error value.
 //! - Each handle has one owner and one end. Nothing that a host lends is kept beyond the call.
 //! - No call back into the host: what its callables and patterns say is asked for in rounds, before anything is counted.
