@@ -24,7 +24,7 @@ RSpec.describe Labkit::RateLimit::Identifier do
     expect(described_class.normalize_endpoint("/a?b".encode("UTF-16LE"))).to eq("/a".encode("UTF-16LE"))
   end
 
-  it "refuses names that are none, and names that are there twice, out of every call" do
+  it "refuses names that are none, and names that are there twice, out of every call", :mistyped do
     limited = limiter(rule)
     calls = [->(given) { limited.check(given) }, ->(given) { limited.peek(given) }, ->(given) { limited.clear(given) }]
     calls.each do |call|

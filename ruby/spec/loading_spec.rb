@@ -35,6 +35,17 @@ RSpec.describe "loading beside gitlab-labkit" do
       'require "labkit_ratelimit"; require "gitlab-labkit"; require "labkit/rate_limit"',
     "after the other and before its feature" =>
       'require "gitlab-labkit"; require "labkit_ratelimit"; require "labkit/rate_limit"',
+    "after somebody asked whether the other is there" => <<~RUBY,
+      require "gitlab-labkit"
+      raise "not there" unless defined?(Labkit::RateLimit) && Labkit.const_defined?(:RateLimit)
+      require "labkit_ratelimit"
+    RUBY
+    "and then a file of the other's" => <<~RUBY,
+      require "gitlab-labkit"
+      require "labkit_ratelimit"
+      require "labkit/rate_limit/rule"
+      raise "mixed" if Labkit::RateLimit::Rule.const_defined?(:STAND_IN, false)
+    RUBY
     "and then the other's feature by its path" => <<~RUBY
       require "gitlab-labkit"
       require "labkit_ratelimit"
@@ -52,6 +63,30 @@ RSpec.describe "loading beside gitlab-labkit" do
 
     it "is ours #{order}, the other first in the load path" do
       expect(ruby("#{script}\n#{tell}", folders: [stand_in, lib])).to eq([ours, true])
+    end
+  end
+
+  it "is ours where the load path goes by a link" do
+    Dir.mktmpdir do |folder|
+      link = File.join(folder, "link")
+      File.symlink(stand_in, link)
+      script = 'require "gitlab-labkit"; require "labkit_ratelimit"; require "labkit/rate_limit"; require File.join($LOAD_PATH.first, "labkit/rate_limit")'
+      expect(ruby("#{script}\n#{tell}", folders: [link, lib])).to eq([ours, true])
+    end
+  end
+
+  it "is ours where its feature is asked for first, and found here first" do
+    expect(ruby("require \"labkit/rate_limit\"; require \"gitlab-labkit\"\n#{tell}")).to eq([ours, true])
+    output, = ruby('require "labkit/rate_limit"; require "labkit_ratelimit"', folders: [stand_in, lib])
+    expect(output).to match(/gitlab-labkit is loaded already.*\(LoadError\)/m)
+  end
+
+  it "refuses a native half of another version" do
+    Dir.mktmpdir do |folder|
+      FileUtils.mkdir_p("#{folder}/labkit_ratelimit")
+      File.write("#{folder}/labkit_ratelimit/labkit_ratelimit_native.rb", 'module Labkit::RateLimit::Native; VERSION = "0.0.1"; end')
+      output, success = ruby('require "labkit_ratelimit"', folders: [folder, lib])
+      expect([success, output]).to match([false, /found a native library of version 0.0.1: install the gem again \(LoadError\)/])
     end
   end
 

@@ -37,8 +37,16 @@ RSpec.describe Labkit::RateLimit::Middleware do
     expect(refused["Content-Type"]).to eq("application/json")
     expect(JSON.parse(refused.body)).to eq("error" => "Retry later", "rule" => "per_ip", "retry_after" => 60)
     kinds = { "text/html, application/json;q=0.9" => "text/plain", "application/json, */*" => "application/json",
-              "*/*" => "text/plain", "application/json;q=0" => "text/plain", "application/problem+json" => "application/json" }
+              "*/*" => "text/plain", "application/json;q=0" => "text/plain", "application/problem+json" => "application/json",
+              "APPLICATION/JSON;charset=utf-8" => "application/json", ";;,,q=" => "text/plain",
+              "text/*;q=0.1, application/*" => "application/json", "image/png" => "text/plain" }
     kinds.each { |accept, type| expect(get(app, HTTP_ACCEPT: accept)["Content-Type"]).to eq(type), accept }
+  end
+
+  it "stands an Accept that is no text" do
+    stack = described_class.new(inner, limiter: limited) { { ip: 1 } }
+    answers = Array.new(2) { stack.call("HTTP_ACCEPT" => "\xFF, application/json") }
+    expect([answers.last.first, answers.last[1][header("Content-Type")]]).to eq([429, "application/json"])
   end
 
   it "limits nothing where the block gives nil" do
@@ -68,6 +76,58 @@ RSpec.describe Labkit::RateLimit::Middleware do
     responses = Array.new(4) { get(logins) }
     expect(responses.map(&:status)).to eq([401, 200, 401, 429])
     expect(responses.map { |response| response["RateLimit-Observed"] }).to eq(%w[2 2 4 4])
+  end
+
+  it "sends no body to who asks for none" do
+    get(app)
+    refused = app.request("HEAD", "/", "REMOTE_ADDR" => "192.0.2.1")
+    expect([refused.status, refused.body, refused["Content-Length"], refused["Retry-After"]]).to eq([429, "", "12", "60"])
+  end
+
+  it "hands on the body as it is: streamed, and closed by who has it" do
+    closed = 0
+    body = Class.new { def each = yield("served") }.new
+    body.define_singleton_method(:close) { closed += 1 }
+    streaming = ->(_env) { [200, { header("Content-Type") => "text/plain" }, body] }
+    stack = described_class.new(streaming, limiter: limited) { { ip: 1 } }
+    expect(stack.call({}).last).to equal(body)
+    linted = Rack::MockRequest.new(Rack::Lint.new(described_class.new(streaming, limiter: limiter(rule(limit: 5)), &->(_env) { {} })))
+    expect([linted.get("/").body, closed.positive?]).to eq(["served", true])
+  end
+
+  it "lets through what the application and the identifying block raise, and charges nothing for it" do
+    raising = ->(_env) { raise KeyError, "app" }
+    strict = limiter(rule(limit: 1, characteristics: [:ip]))
+    later = ->(_env) { described_class.after({ ip: 1 }) { 1 } }
+    2.times { expect { described_class.new(raising, limiter: strict, &later).call({}) }.to raise_error(KeyError, "app") }
+    expect(strict.peek({ ip: 1 }).info.count).to eq(0.0)
+    expect { described_class.new(inner, limiter: limited) { raise ArgumentError, "who" }.call({}) }.to raise_error(ArgumentError, "who")
+  end
+
+  it "lets through what a bad identifier raises", :mistyped do
+    expect { described_class.new(inner, limiter: limited) { { 1 => 2 } }.call({}) }.to raise_error(Labkit::RateLimit::Identifier::InvalidKeyError)
+  end
+
+  it "serves a response whose cost cannot be told" do
+    errors = StringIO.new
+    later = ->(_env) { described_class.after({ ip: 1 }) { raise "cost" } }
+    response = described_class.new(inner, limiter: limited, &later).call({ "rack.errors" => errors })
+    expect([response.first, errors.string]).to match([200, /the cost raised RuntimeError: cost/])
+    free = described_class.new(inner, limiter: limited) { described_class.after({ ip: 1 }) { nil } }
+    env = {}
+    expect([free.call(env).first, env[described_class::RESULT].info.count]).to eq([200, 0.0])
+    charged = described_class.new(inner, limiter: limited) { described_class.after({ ip: 1 }) { 1 } }
+    expect([charged.call(env).first, env[described_class::RESULT].info.count]).to eq([200, 1.0])
+  end
+
+  it "names its headers as this Rack wants them" do
+    headers = Array.new(2) { described_class.new(inner, limiter: limited) { { ip: 1 } }.call({})[1] }
+    names = %w[Content-Type RateLimit-Name RateLimit-Limit RateLimit-Observed RateLimit-Remaining RateLimit-Reset]
+    expect(headers.first.keys).to eq(names.map { |name| header(name) })
+    expect(headers.last.keys).to match_array([*names, "Content-Length", "Retry-After", "RateLimit-ResetTime"].map { |name| header(name) })
+    expect(headers.flat_map(&:values)).to all(be_a(String))
+    ietf = described_class.new(inner, limiter: limited, format: :ietf) { { ip: 2 } }.call({})[1]
+    expect(ietf).to include(header("RateLimit-Policy") => '"per_ip";q=1;w=60')
   end
 
   it "shows a warn rule that is over on a response that is served" do

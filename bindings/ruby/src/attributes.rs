@@ -5,7 +5,7 @@ use crate::names;
 use labkit_ratelimit::{Identifier, MatcherSpec, NumberSpec, RuleSpec, RulesRef, Value as Property};
 use magnus::r_hash::ForEach;
 use magnus::rb_sys::{AsRawValue as _, FromRawValue as _, protect};
-use magnus::{Error, RHash, Ruby, Value, prelude::*};
+use magnus::{Error, Object as _, RHash, RModule, Ruby, Symbol, Value, function, prelude::*};
 use rb_sys::VALUE;
 use smallvec::SmallVec;
 
@@ -108,6 +108,21 @@ impl Attributes {
         }
         Ok(())
     }
+}
+
+/// Whether every name in a Hash is a Symbol, and none is `but`.
+fn is_plain(hash: RHash, but: Symbol) -> Result<bool, Error> {
+    let but = but.as_raw();
+    let mut plain = true;
+    hash.foreach(|key: Value, _: Value| {
+        plain = key.as_raw() != but && Symbol::from_value(key).is_some();
+        Ok(if plain { ForEach::Continue } else { ForEach::Stop })
+    })?;
+    Ok(plain)
+}
+
+pub(crate) fn define(native: RModule) -> Result<(), Error> {
+    native.define_singleton_method("plain?", function!(is_plain, 2))
 }
 
 /// The values of `symbols`, nil where there is none: no default of the Hash is asked for.

@@ -10,7 +10,8 @@ use crate::rules::Reader;
 use crate::{build_error, documents, host_number, names, options, shown};
 use labkit_ratelimit::{CallOptions, Clearing, Evaluation, Limiter, Mode, Planned};
 use magnus::{
-    Error, Module as _, Object as _, RArray, RHash, RModule, Ruby, TryConvert as _, Value, function, method, prelude::*,
+    Error, Module as _, Object as _, RArray, RHash, RModule, Ruby, Symbol, TryConvert as _, Value, function, method,
+    prelude::*,
 };
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -89,10 +90,11 @@ impl Core {
         cost: Value,
         host: Value,
     ) -> Result<Value, Error> {
-        let mode = match names::word(mode).as_deref() {
+        // A Symbol's text is not copied.
+        let mode = match Symbol::from_value(mode).as_ref().and_then(|mode| mode.name().ok()).as_deref() {
             Some("check") => Mode::Check,
             Some("peek") => Mode::Peek,
-            _ => return Err(Error::new(ruby.exception_arg_error(), "a mode is check or peek")),
+            _ => return Err(Error::new(ruby.exception_arg_error(), "a mode is :check or :peek")),
         };
         this.decide(ruby, mode, attributes, cost, host)
     }

@@ -26,10 +26,7 @@ fn the_whole_chain_is_one_call_on_a_single_redis() {
             "labkit:rl:{lim:paced:user:u1}:gcra"
         ]
     );
-    assert_eq!(
-        call.args,
-        ["1", "wo-", "60000", "2", "wob", "600000", "60000", "5", "go-", "1", "10000000", "0", "10000000", "0"]
-    );
+    assert_eq!(call.args, ["1 wo- 60000 2 wob 600000 60000 5 go- 1 10000000 0 10000000 0 "]);
     assert_eq!(pending.deadline(), Duration::from_millis(100));
     let decision = done(
         limiter.settle(pending, Ok("1 60000 0 1 60000 0 0 1700000010000000 0 1700000000000000 1700000000000000 0")),
@@ -111,10 +108,7 @@ fn clear_is_one_call_and_one_for_each_rule_on_a_cluster() {
 fn a_peek_reads_only_and_answers_for_a_cost_of_one() {
     let limiter = limiter(Topology::Single);
     let pending = call(limiter.plan(&USER, CallOptions::default().cost(9.0), Mode::Peek));
-    assert_eq!(
-        pending.call().args,
-        ["1", "ro-", "60000", "2", "rof", "600000", "60000", "5", "po-", "1", "10000000", "0", "10000000", "0"]
-    );
+    assert_eq!(pending.call().args, ["1 ro- 60000 2 rof 600000 60000 5 po- 1 10000000 0 10000000 0 "]);
     assert_eq!(limiter.rules().rule(2).algorithm(), Algorithm::Gcra);
 }
 

@@ -20,8 +20,9 @@ unless system(cargo, "--version", out: File::NULL, err: File::NULL)
   abort "extconf.rb: there is no `#{cargo}`: install Rust, by rustup or your packages, or set CARGO"
 end
 
-# In a repository Cargo's own folder. In a gem one beside the Makefile, which goes when the library is built.
-own = !checkout
+# The folder that Cargo is told to use, or the repository's. In a gem else one beside the Makefile, which goes when the
+# library is built.
+own = !checkout && !ENV.key?("CARGO_TARGET_DIR")
 target = own ? File.join(Dir.pwd, "target") : File.expand_path(ENV.fetch("CARGO_TARGET_DIR", "target"), root)
 triple = ENV.fetch("CARGO_BUILD_TARGET", nil)
 features = ENV.fetch("LABKIT_RATELIMIT_FEATURES", "")

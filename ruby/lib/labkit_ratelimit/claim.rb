@@ -23,13 +23,16 @@ module Labkit
                          'cannot be exchanged: require "labkit_ratelimit" before anything names Labkit::RateLimit'
       end
 
-      # Makes a later `require "labkit/rate_limit"` find itself answered, wherever it would have led.
+      # Makes a later `require "labkit/rate_limit"`, or one of a file below it, find itself answered, wherever it
+      # would have led.
       #
       # @return [void]
       def seal
         own = File.expand_path("../labkit/rate_limit.rb", __dir__)
-        others = $LOAD_PATH.map { |folder| File.expand_path("#{FEATURE}.rb", folder.to_s) }
-        [own, *others.select { |file| File.file?(file) }].each do |file|
+        others = $LOAD_PATH.flat_map do |folder|
+          Dir.glob("#{FEATURE}{.rb,/**/*.rb}", base: folder).map { |file| File.expand_path(file, folder) }
+        end
+        [own, *others].each do |file|
           $LOADED_FEATURES << file unless $LOADED_FEATURES.include?(file)
         end
       end

@@ -9,6 +9,13 @@ module Labkit
       # What {#run} gives where the first connection turned out to be a cluster's: plan again.
       REPLAN = Object.new.freeze
 
+      # What was said of, once for all limiters that share it.
+      @told = ObjectSpace::WeakMap.new
+      class << self
+        # @return [ObjectSpace::WeakMap]
+        attr_reader :told
+      end
+
       # The fault of an error, as the core takes it.
       #
       # @param error [StandardError]
@@ -28,13 +35,15 @@ module Labkit
       # @param topology [Symbol, nil] `:single`, `:cluster`, or nil: what the connection says
       # @param say [#call] takes what an operator should know once
       def initialize(redis, topology, say)
-        @redis = redis
+        # A pool that poses as a client is a pool.
+        @redis = RedisCalls.answers?(redis, :wrapped_pool) ? redis.wrapped_pool : redis
         @say = say
-        @timed = redis.respond_to?(:checkout) || redis.class.name.to_s.end_with?("RedisClient::Pooled")
-        @bare = !@timed && !pool?(redis)
+        @timed = timed?(@redis)
+        @bare = !@timed && !pool?(@redis)
         @ways = {}.compare_by_identity
-        @cluster = topology ? topology == :cluster : @bare && RedisCalls.cluster?(redis)
+        @cluster = topology ? topology == :cluster : @bare && RedisCalls.cluster?(@redis)
         @settled = !topology.nil?
+        meet(@redis) if @bare
       end
 
       # @return [Symbol]
@@ -51,9 +60,11 @@ module Labkit
         left = pending.deadline
         return on(@redis, pending, left) if @bare
 
-        start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-        checkout(left) do |connection|
-          on(connection, pending, left - (Process.clock_gettime(Process::CLOCK_MONOTONIC) - start))
+        ends = Process.clock_gettime(Process::CLOCK_MONOTONIC) + left
+        if @timed
+          @redis.with(timeout: left) { |connection| on(connection, pending, left_until(ends)) }
+        else
+          @redis.with { |connection| on(connection, pending, left_until(ends)) }
         end
       end
 
@@ -61,11 +72,17 @@ module Labkit
 
       # redis-cluster-client has a `with` of its own, which wants a key; clients hand themselves out.
       def pool?(redis)
-        redis.respond_to?(:with) && !redis.respond_to?(:call_once_v) && !redis.respond_to?(:_client)
+        RedisCalls.answers?(redis, :with) && %i[call_once_v _client].none? { |name| RedisCalls.answers?(redis, name) }
       end
 
-      def checkout(left, &block)
-        @timed ? @redis.with(timeout: left, &block) : @redis.with(&block)
+      # A pool of a host's own may lend without a word on time.
+      def timed?(redis)
+        pool = RedisCalls.answers?(redis, :checkout) || redis.class.name.to_s.end_with?("RedisClient::Pooled")
+        pool && !redis.method(:with).arity.zero?
+      end
+
+      def left_until(ends)
+        ends - Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
 
       def on(connection, pending, left)
@@ -73,7 +90,7 @@ module Labkit
         raise Timeout::Error, "no connection of the pool within #{pending.deadline} s" unless left.positive?
 
         way = @ways[connection.class] || meet(connection)
-        way.run(connection, pending.script, pending.keys, pending.argv, left)
+        way.run(connection, pending, left)
       end
 
       # Whether the plan at hand fits this connection.
@@ -86,11 +103,14 @@ module Labkit
 
       def meet(connection)
         way = RedisCalls.for(connection)
-        if way == RedisCalls::Generic
-          wait = RedisCalls.closable?(connection) ? "" : "; its own time-outs rule, not the deadline"
-          @say.call("#{connection.class} is no client known here: what it retries by itself, it retries#{wait}")
-        end
+        tell(connection) unless RedisCalls.sure?(way, connection) || HostRedis.told[@redis]
         @ways[connection.class] = way
+      end
+
+      def tell(connection)
+        HostRedis.told[@redis] = true
+        wait = RedisCalls.closable?(connection) ? "" : "; its own time-outs rule, not the deadline"
+        @say.call("#{connection.class} is no client known here: what it retries by itself, it retries#{wait}")
       end
     end
   end

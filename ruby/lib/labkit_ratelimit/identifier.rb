@@ -59,7 +59,8 @@ module Labkit
         attributes.transform_keys(&:to_s)
       end
 
-      # @return [Boolean]
+      # @param other [Object]
+      # @return [Boolean] by attributes; never `eql?`
       def ==(other)
         other.is_a?(Identifier) && attributes == other.attributes
       end

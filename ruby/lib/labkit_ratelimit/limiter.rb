@@ -88,6 +88,9 @@ module Labkit
 
       # As {#check}; a block raises.
       #
+      # @param identifier [Hash, Identifier]
+      # @param cost [Numeric]
+      # @param rule_context [Object, nil]
       # @return [Result]
       # @raise [Exceeded] with the result
       def check!(identifier, cost: 1, rule_context: nil)
@@ -130,6 +133,10 @@ module Labkit
 
       # Loads other documents. A bad one changes nothing.
       #
+      # @param available_limiters [Source, String, Pathname, nil] as {.from_documents} takes them all
+      # @param rate_limits [Array<Source, String, Pathname>]
+      # @param properties [Array<Symbol>]
+      # @param allowed_skip_rules [Array<String>]
       # @return [void]
       # @raise [InvalidDocuments]
       def reload(available_limiters: nil, rate_limits: [], properties: [], allowed_skip_rules: [])
@@ -195,8 +202,7 @@ module Labkit
         # Most are plain Hashes with Symbols for names, which the core reads as they are.
         case identifier
         when Hash
-          plain = identifier.keys.all?(Symbol) && !identifier.key?(:endpoint)
-          plain ? identifier : Identifier.new(identifier).attributes
+          Native.plain?(identifier, :endpoint) ? identifier : Identifier.new(identifier).attributes
         when Identifier then identifier.attributes
         else Identifier.new(identifier).attributes
         end

@@ -51,6 +51,7 @@ module Labkit
       # Whether this process has logged a metric that failed. Specs reset it with `make_false`.
       FAILURE_LOGGED = latch.new
 
+      # What every family's name starts with.
       PREFIX = "gitlab_labkit_rate_limiter"
       # Names, kinds, helps, labels.
       FAMILIES = {
@@ -62,6 +63,40 @@ module Labkit
         period_seconds: [:gauge, "Period of a rule when it was last evaluated, in seconds", %i[rate_limiter rule]]
       }.freeze
       private_constant :FAMILIES
+
+      # The label sets of a limiter under some rules: made once each, and gone when other rules come.
+      #
+      # @api private
+      class Labels
+        # @return [Array<Rule>, nil]
+        attr_reader :rules
+
+        def initialize(name, rules)
+          @name = name
+          @rules = rules
+          @evaluations = Array.new(rules ? rules.size : 0) { {} }
+          @gauges = []
+          @checks = {}
+        end
+
+        # @param at [Integer] the place of the rule
+        def evaluation(at, result)
+          @evaluations[at][result] ||= begin
+            rule = @rules[at]
+            { rate_limiter: @name, rule: rule.name, action: rule.action.name, result: result.to_s }.freeze
+          end
+        end
+
+        def gauges(at)
+          @gauges[at] ||= { rate_limiter: @name, rule: @rules[at].name }.freeze
+        end
+
+        def check(action, matched, error)
+          told = (@checks[action] ||= [])
+          told[(matched ? 1 : 0) + (error ? 2 : 0)] ||=
+            { rate_limiter: @name, action: action.name, matched: matched.to_s, error: error.to_s }.freeze
+        end
+      end
 
       class << self
         # @api private
@@ -81,57 +116,52 @@ module Labkit
         @name = name
         @logs = logs
         @metrics = {}
-        @labels = {}
-        @rules = nil
+        @labels = Labels.new(name, nil)
+        @peeks = {}
       end
 
+      # Counts a check.
+      #
       # @api private
       # @param decision [Native::Decision]
       # @param rules [Array<Rule>] those it speaks of
+      # @return [void]
       def checked(decision, rules)
-        rules_are(rules)
-        decision.counted_size.times { |place| evaluated(decision, place, rules) }
+        labels = @labels
+        labels = @labels = Labels.new(@name, rules) unless labels.rules.equal?(rules)
+        place = 0
+        counted = decision.counted_size
+        while place < counted
+          evaluated(decision, place, labels)
+          place += 1
+        end
         skip = decision.skipped_by
-        increment(:rule_evaluations_total, rule_labels(rules[skip], "skip")) if skip
-        increment(:checks_total, check_labels(decision.action, decision.matched?, unsure?(decision)))
+        increment(:rule_evaluations_total, labels.evaluation(skip, "skip")) if skip
+        increment(:checks_total, labels.check(decision.action, decision.matched?, unsure?(decision)))
       end
 
+      # Counts a peek.
+      #
       # @api private
+      # @param decision [Native::Decision]
+      # @return [void]
       def peeked(decision)
-        increment(:peeks_total, @labels[[:peek, unsure?(decision)]] ||=
+        increment(:peeks_total, @peeks[unsure?(decision)] ||=
                                   { rate_limiter: @name, error: unsure?(decision).to_s }.freeze)
       end
 
       private
 
-      def evaluated(decision, place, rules)
-        rule = rules[decision.place(place)]
-        increment(:rule_evaluations_total, rule_labels(rule, decision.outcome(place)))
-        gauges = @labels[rule.name] ||= { rate_limiter: @name, rule: rule.name }.freeze
+      def evaluated(decision, place, labels)
+        at = decision.place(place)
+        increment(:rule_evaluations_total, labels.evaluation(at, decision.outcome(place)))
+        gauges = labels.gauges(at)
         set(:limit, gauges, decision.limit(place))
         set(:period_seconds, gauges, decision.period(place))
       end
 
-      # Labels are kept by rule: they go when other rules come.
-      def rules_are(rules)
-        return if @rules.equal?(rules)
-
-        @labels = {}
-        @rules = rules
-      end
-
       def unsure?(decision)
         decision.error? || decision.degraded?
-      end
-
-      def rule_labels(rule, result)
-        @labels[[rule.name, result]] ||=
-          { rate_limiter: @name, rule: rule.name, action: rule.action.name, result: result.to_s }.freeze
-      end
-
-      def check_labels(action, matched, error)
-        @labels[[action, matched, error]] ||=
-          { rate_limiter: @name, action: action.name, matched: matched.to_s, error: error.to_s }.freeze
       end
 
       def increment(family, labels)

@@ -6,7 +6,10 @@ require_relative "accept"
 module Labkit
   module RateLimit
     # A Rack middleware: asks a limiter on each request, and answers 429 to a block. A response that is served
-    # carries the headers too.
+    # carries the headers too; its body is not touched.
+    #
+    # What the block that identifies raises, the host sees: nobody is let through unlimited by a request that breaks
+    # it. Where the application raises, a request that is charged after its response is charged nothing.
     #
     # @example
     #   use Labkit::RateLimit::Middleware, limiter: LIMITER do |env|
@@ -29,6 +32,7 @@ module Labkit
       # Says that a request is charged after its response. Until then it is only looked at.
       #
       # @param identifier [Hash, Identifier]
+      # @param cost [#call] the block
       # @yieldparam status [Integer]
       # @yieldparam headers [Hash]
       # @yieldreturn [Numeric, nil] the cost; nil and 0 charge nothing
@@ -42,6 +46,7 @@ module Labkit
       # @param on_block [#call, nil] is told the environment and the result of each block
       # @param format [Symbol] of the headers: `:gitlab`, `:ietf`
       # @param text [String] what a client that is refused reads
+      # @param identify [#call] the block
       # @yieldparam env [Hash]
       # @yieldreturn [Hash, Identifier, Object, nil] an identifier, what {.after} gives, or nil: not limited
       def initialize(app, limiter:, on_block: nil, format: :gitlab, text: "Retry later", &identify)
@@ -73,13 +78,17 @@ module Labkit
 
       def served(env, result, later)
         status, headers, body = @app.call(env)
-        result = charged(later, status, headers) || result if later
+        result = env[RESULT] = charged(env, later, status, headers) || result if later
         [status, with_fields(headers, result), body]
       end
 
-      def charged(later, status, headers)
+      # There is a response, and it is served, whatever the block that knows the cost raises.
+      def charged(env, later, status, headers)
         cost = later.cost.call(status, headers)
         @limiter.check(later.identifier, cost: cost) unless cost.nil? || cost.zero?
+      rescue StandardError => e
+        complain(env, "the cost", e)
+        nil
       end
 
       # What the application says itself stands.
@@ -105,9 +114,10 @@ module Labkit
       # A limiter that fails closed knows no time to come again.
       def refused(env, result)
         tell(env, result)
-        type, body = body(env, result)
-        fields = { "Content-Type" => type, "Content-Length" => body.bytesize.to_s }
-        [result.error? ? 503 : 429, named(fields).merge(fields(result)), [body]]
+        type, text = body(env, result)
+        fields = { "Content-Type" => type, "Content-Length" => text.bytesize.to_s }
+        body = env["REQUEST_METHOD"] == "HEAD" ? [] : [text]
+        [result.error? ? 503 : 429, named(fields).merge(fields(result)), body]
       end
 
       def body(env, result)
@@ -121,7 +131,11 @@ module Labkit
       def tell(env, result)
         @on_block&.call(env, result)
       rescue StandardError => e
-        env["rack.errors"]&.puts("#{self.class.name}: on_block raised #{e.class}: #{e.message}")
+        complain(env, "on_block", e)
+      end
+
+      def complain(env, what, error)
+        env["rack.errors"]&.puts("#{self.class.name}: #{what} raised #{error.class}: #{error.message}")
       end
     end
   end

@@ -13,63 +13,95 @@ module Labkit
         def for(registry)
           keywords = registry.method(:counter).parameters.any? { |kind, name| kind == :keyreq && name == :docstring }
           keywords ? Keywords.new(registry) : Positional.new(registry)
+        rescue NameError
+          # It forwards what it does not have itself, or is no registry: then its first metric fails.
+          Positional.new(registry)
         end
       end
 
-      # prometheus-client-mmap, and `Labkit::Metrics::Client`.
-      class Positional
-        def initialize(registry)
-          @registry = registry
-        end
-
-        def counter(name, help, _labels)
-          known(name) || @registry.counter(name, help, {})
-        end
-
-        def gauge(name, help, _labels)
-          known(name) || @registry.gauge(name, help, {}, :max)
-        end
-
-        def increment(metric, labels)
-          metric.increment(**labels)
-        end
-
-        def set(metric, labels, value)
-          metric.set(labels, value)
-        end
-
+      # A registry takes a name once; gitlab-labkit's client gives what is there.
+      #
+      # @api private
+      module Once
         private
 
-        # A registry takes a name once; gitlab-labkit's client gives what is there.
+        def once(name)
+          known(name) || yield
+        rescue StandardError
+          # Another thread came first.
+          known(name) || raise
+        end
+
         def known(name)
           @registry.get(name) if @registry.respond_to?(:get)
         end
       end
 
-      # prometheus-client.
-      class Keywords
+      # prometheus-client-mmap, and `Labkit::Metrics::Client`.
+      class Positional
+        include Once
+
+        # @param registry [Object]
         def initialize(registry)
           @registry = registry
         end
 
+        # @return [Object] a counter of the registry
+        def counter(name, help, _labels)
+          once(name) { @registry.counter(name, help, {}) }
+        end
+
+        # @return [Object] a gauge of the registry: over processes the greatest counts
+        def gauge(name, help, _labels)
+          once(name) { @registry.gauge(name, help, {}, :max) }
+        end
+
+        # Adds 1.
+        #
+        # @return [void]
+        def increment(metric, labels)
+          metric.increment(**labels)
+        end
+
+        # @return [void]
+        def set(metric, labels, value)
+          metric.set(labels, value)
+        end
+      end
+
+      # prometheus-client.
+      class Keywords
+        include Once
+
+        # @param registry [Object]
+        def initialize(registry)
+          @registry = registry
+        end
+
+        # @return [Object] a counter of the registry
         def counter(name, help, labels)
-          @registry.get(name) || @registry.counter(name, docstring: help, labels: labels)
+          once(name) { @registry.counter(name, docstring: help, labels: labels) }
         end
 
         # Stores within one process know of no aggregation, and say so.
+        #
+        # @return [Object] a gauge of the registry: over processes the greatest counts
         def gauge(name, help, labels)
-          @registry.get(name) ||
-            begin
-              @registry.gauge(name, docstring: help, labels: labels, store_settings: { aggregation: :max })
-            rescue StandardError
-              @registry.gauge(name, docstring: help, labels: labels)
-            end
+          once(name) do
+            @registry.gauge(name, docstring: help, labels: labels, store_settings: { aggregation: :max })
+          rescue StandardError
+            @registry.gauge(name, docstring: help, labels: labels)
+          end
         end
 
+        # Adds 1.
+        #
+        # @return [void]
         def increment(metric, labels)
           metric.increment(by: 1, labels: labels)
         end
 
+        # @return [void]
         def set(metric, labels, value)
           metric.set(value, labels: labels)
         end

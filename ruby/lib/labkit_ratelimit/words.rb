@@ -13,10 +13,13 @@ module Labkit
           @callable = callable
         end
 
+        # @return [Integer]
         def arity
           @callable.respond_to?(:arity) ? @callable.arity : 0
         end
 
+        # @return [Object] what the callable gives
+        # @raise [ArgumentError] if that is nil
         def call(...)
           value = @callable.call(...)
           value.nil? ? raise(ArgumentError, "ban_for gave nil") : value
