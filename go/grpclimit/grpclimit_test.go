@@ -265,13 +265,13 @@ func TestItChargesAfterTheCall(t *testing.T) {
 	}
 }
 
-// redis never answers before its context ends.
-type redis struct{ entered chan struct{} }
+// redis does not answer before it is let go.
+type redis struct{ entered, letGo chan struct{} }
 
-func (r redis) EvalSha(ctx context.Context, _ string, _, _ []string) (string, error) {
+func (r redis) EvalSha(_ context.Context, _ string, _, _ []string) (string, error) {
 	close(r.entered)
-	<-ctx.Done()
-	return "", ctx.Err()
+	<-r.letGo
+	return "", errors.New("too late")
 }
 
 func (r redis) Eval(context.Context, string, []string, []string) (string, error) {
@@ -279,7 +279,8 @@ func (r redis) Eval(context.Context, string, []string, []string) (string, error)
 }
 
 func TestWhoLeavesBeforeTheVerdictIsNotServed(t *testing.T) {
-	store := redis{make(chan struct{})}
+	store := redis{make(chan struct{}), make(chan struct{})}
+	defer close(store.letGo)
 	limiter := newLimiter(t, ratelimit.Rule{Limit: 5}, func(config *ratelimit.Config) {
 		config.Redis, config.Clock, config.Deadline = store, nil, time.Second
 	})
