@@ -120,7 +120,7 @@ pub struct Limiter {
 
 /// A request in the making: its facts, its cost, and what it asks of the store.
 #[derive(Default)]
-struct Prepared<'i> {
+pub(crate) struct Prepared<'i> {
     facts: Facts<'i>,
     cost: Cost,
     selection: Selection,
@@ -268,7 +268,11 @@ impl Limiter {
         mode: Mode,
     ) -> Decision {
         match &self.store {
-            Store::Memory(memory) => self.decide_in_memory(memory, held, identifier, options, mode),
+            Store::Memory(memory) => {
+                let mut decision = undecided();
+                self.decide_in_memory(memory, held, identifier, options, mode, &mut decision);
+                decision
+            }
             Store::Connected(_, redis) | Store::Planned(redis) => {
                 self.wait(self.plan_on(redis, held, identifier, options, mode))
             }
@@ -315,6 +319,30 @@ impl Limiter {
         }
     }
 
+    /// As [`Limiter::plan_by`], but a decision is only shown, where it stands: it is large, and a binding that copies
+    /// what it needs is spared moving it about.
+    ///
+    /// # Errors
+    /// The call to run, where there is no decision yet.
+    pub fn show_by<I: Identifier + ?Sized, T>(
+        &self,
+        rules: RulesRef,
+        identifier: &I,
+        options: CallOptions<'_>,
+        mode: Mode,
+        show: impl FnOnce(&Decision) -> T,
+    ) -> Result<T, Box<Pending>> {
+        if let (Store::Memory(memory), true) = (&self.store, rules.is_of(self.id)) {
+            let mut decision = undecided();
+            self.decide_in_memory(memory, rules.into(), identifier, options, mode, &mut decision);
+            return Ok(show(&decision));
+        }
+        match self.plan_by(rules, identifier, options, mode) {
+            Planned::Done(decision) => Ok(show(&decision)),
+            Planned::Call(pending) => Err(Box::new(pending)),
+        }
+    }
+
     /// The generation of `rules`, if it is of this limiter.
     pub(crate) fn own(&self, rules: RulesRef) -> Result<Held, Failure> {
         let held = Held::from(rules);
@@ -357,7 +385,7 @@ impl Limiter {
         self.start(Pending::new(held, selection, &facts, cost, mode, terms, names_of(identifier)), redis)
     }
 
-    fn prepare<'i, I: Identifier + ?Sized>(
+    pub(crate) fn prepare<'i, I: Identifier + ?Sized>(
         &self,
         rules: &Rules,
         identifier: &'i I,
@@ -383,25 +411,24 @@ impl Limiter {
         identifier: &I,
         options: CallOptions<'_>,
         mode: Mode,
-    ) -> Decision {
+        decision: &mut Decision,
+    ) {
         let names = || names_of(identifier);
         // Both are filled in where they stand: they are large, and moving them about is not free.
         let mut prepared = Prepared::default();
-        let mut decision = undecided();
         if let Err(failure) = self.prepare(&held.rules, identifier, options, mode, &mut prepared) {
-            self.fail_before(held, failure, mode, &names, &mut decision);
+            self.fail_before(held, failure, mode, &names, decision);
         } else {
             let Prepared { facts, cost, selection } = &prepared;
             let now_us = self.clock.now_us();
             let walk = Walk { selection, cost: *cost, mode, names: &names, now_us, locally: false };
-            self.walk(&held.rules, &walk, &mut decision, |_, step| {
+            self.walk(&held.rules, &walk, decision, |_, step| {
                 let key = held.keys.key(&held.rules, step.rule, facts);
                 let member = step.counted().and_then(|slot| Member::of(&facts[slot]));
                 Ok(memory.run(key, step, member.as_ref(), *cost, mode, now_us))
             });
-            conclude(held, &walk, &mut decision);
+            conclude(held, &walk, decision);
         }
-        decision
     }
 }
 

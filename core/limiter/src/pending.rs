@@ -174,6 +174,20 @@ impl Limiter {
         }
     }
 
+    /// The decision of a check whose caller went before its call was answered: as `on_error` says, with one line in the
+    /// log. It says nothing of the store; what comes of the call all the same goes to [`Limiter::settle_abandoned`].
+    pub fn abandon(&self, pending: Pending, class_name: impl Into<String>, message: impl Into<String>) -> Decision {
+        self.decide_from(pending, Some(Failure::new(FailureKind::Abandoned, class_name, message)))
+    }
+
+    /// Takes what came of a call after its check was abandoned. It decides nothing, but shows whether the store works.
+    pub fn settle_abandoned(&self, reply: Result<impl AsRef<[u8]>, Fault>) {
+        match reply.map_err(|fault| fault.into_failure(None)) {
+            Err(failure) if failure.is_of_store() => self.store_failed(),
+            _ => self.store_answered(),
+        }
+    }
+
     /// The decision of what was replied, and of the failure that ended it.
     fn decide_from(&self, pending: Pending, failure: Option<Failure>) -> Decision {
         let Pending { held, selection, targets, cost, mode, names, replies, .. } = pending;
@@ -196,6 +210,9 @@ impl Limiter {
                     let key = memory.key_of(target.keys.counter.as_bytes());
                     Ok(memory.run(key, step, target.member.as_ref(), cost, mode, now_us))
                 });
+                if decision.failure().is_none() {
+                    decision.set_failure(failure);
+                }
             }
             failure => self.walk(&held.rules, &walk, &mut decision, |n, _| match (replies.get(n), &failure) {
                 (Some(StepReply::Ran(reading)), _) => Ok(*reading),
