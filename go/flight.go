@@ -41,11 +41,11 @@ func (l *Limiter) newFlight(ctx context.Context, w *work) *flight {
 
 // done gives it back. One that has not landed is somebody else's still, and one whose alarm rang is of no more use.
 func (f *flight) done() {
-	f.lapse.over.Store(true)
 	f.mu.Lock()
 	isLanded := f.isLanded
 	f.mu.Unlock()
 	if isLanded && f.alarm.stop() {
+		f.lapse.over.Store(true)
 		select {
 		case <-f.landed:
 		default:

@@ -26,15 +26,15 @@ func (l *lapse) Done() <-chan struct{} {
 }
 
 func (l *lapse) Err() error {
-	if l.over.Load() {
-		return context.Canceled
-	}
 	select {
 	case <-l.rung:
 		return context.DeadlineExceeded
 	default:
-		return nil
 	}
+	if l.over.Load() {
+		return context.Canceled
+	}
+	return nil
 }
 
 // alarm closes a channel when a time has passed. One that did not ring is set again: a timer and a channel are what a
