@@ -282,6 +282,34 @@ func TestAPunctualClientEndsTheWaitByItself(t *testing.T) {
 	group.Wait()
 }
 
+// A server that takes no connection, or takes it and says nothing, holds nobody either.
+func TestAPunctualClientEndsTheWaitForAConnection(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	letGo := make(chan struct{})
+	defer func() {
+		close(letGo)
+		_ = silent.Close()
+	}()
+	for name, dialer := range map[string]func(context.Context, string, string) (net.Conn, error){
+		"no connection": func(context.Context, string, string) (net.Conn, error) {
+			<-letGo
+			return nil, errors.New("too late")
+		},
+		"silent": nil,
+	} {
+		client := newClient(t, &redis.Options{Addr: silent.Addr().String(), ContextTimeoutEnabled: true, Dialer: dialer})
+		limiter := newLimiter(t, client, ratelimit.Config{Deadline: 50 * time.Millisecond})
+		start := time.Now()
+		_, err := limiter.Check(context.Background(), ratelimit.Identifier{"user": "u"})
+		if took := time.Since(start); took > time.Second || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: after %s: %v", name, took, err)
+		}
+	}
+}
+
 func TestWhichClientsArePunctual(t *testing.T) {
 	for client, punctual := range map[redis.UniversalClient]bool{
 		redis.NewClient(&redis.Options{}): false, redis.NewClient(&redis.Options{ContextTimeoutEnabled: true}): true,
