@@ -3,16 +3,20 @@ package ratelimit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
+	"time"
 
 	"gitlab.com/gitlab-org/labkit-ratelimit/go/internal/native"
 )
 
 // flight is one call under way on Redis. A goroutine of its own runs it, so that whoever waits can leave at once,
-// whatever the client does with its socket.
+// whatever the client does with its socket. One that landed while somebody waited is used again.
 type flight struct {
 	limiter *Limiter
-	call    *scriptCall
+	call    scriptCall
+	lapse   *lapse
+	alarm   *alarm
 	landed  chan struct{}
 
 	mu        sync.Mutex
@@ -22,17 +26,52 @@ type flight struct {
 	err       error
 }
 
-// fly starts it. The client gets the deadline, and the values of ctx; the end of ctx is not its business: a connection
-// with a reply on its way is of no use to anybody.
-func (l *Limiter) fly(ctx context.Context, call *scriptCall) (f *flight, deadline context.Context) {
-	f = &flight{limiter: l, call: call, landed: make(chan struct{})}
-	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), micros(call.deadlineUS))
-	go func() {
-		reply, err := runScript(deadline, l.redis, call)
-		f.land(reply, err)
-		cancel()
-	}()
-	return f, deadline
+// newFlight takes the call that w holds. The client gets the deadline, and the values of ctx; the end of ctx is not its
+// business: a connection with a reply on its way is of no use to anybody.
+func (l *Limiter) newFlight(ctx context.Context, w *work) *flight {
+	f, ok := l.flights.Get().(*flight)
+	if !ok {
+		f = &flight{limiter: l, alarm: newAlarm(), landed: make(chan struct{}, 1)}
+	}
+	f.call.read(w)
+	f.isLanded, f.reply, f.err = false, "", nil
+	f.lapse = &lapse{Context: ctx, deadline: f.alarm.set(micros(f.call.deadlineUS)), rung: f.alarm.rung}
+	return f
+}
+
+// done gives it back. One that has not landed is somebody else's still, and one whose alarm rang is of no more use.
+func (f *flight) done() {
+	f.mu.Lock()
+	isLanded := f.isLanded
+	f.mu.Unlock()
+	if isLanded && f.alarm.stop() {
+		f.lapse.over.Store(true)
+		select {
+		case <-f.landed:
+		default:
+		}
+		clear(f.call.words)
+		f.lapse, f.reply, f.err = nil, "", nil
+		f.limiter.flights.Put(f)
+	}
+}
+
+// run runs it in a goroutine of its own.
+func (f *flight) run() {
+	lapse := f.lapse
+	reply, err := runScript(lapse, f.limiter.redis, &f.call)
+	f.land(reply, err)
+	lapse.over.Store(true)
+}
+
+// runHere runs it where it is waited for, by a client that ends it in time.
+func (f *flight) runHere() {
+	reply, err := runScript(f.lapse, f.limiter.redis, &f.call)
+	if err != nil && !time.Now().Before(f.lapse.deadline) {
+		// What the client calls it is the client's.
+		err = fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
+	}
+	f.land(reply, err)
 }
 
 // land takes what came of the call.
@@ -40,19 +79,20 @@ func (f *flight) land(reply string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.isLanded, f.reply, f.err = true, reply, err
-	close(f.landed)
+	f.landed <- struct{}{}
 	if f.abandoned {
 		// Nobody waits for it, but it shows whether Redis works.
 		f.limiter.settleAbandoned(f)
+		f.alarm.stop()
 	}
 }
 
 // wait gives what came of it, or that the deadline passed; false where ctx ended first.
-func (f *flight) wait(ctx, deadline context.Context) bool {
+func (f *flight) wait(ctx context.Context) bool {
 	select {
 	case <-f.landed:
 		return true
-	case <-deadline.Done():
+	case <-f.alarm.rung:
 		return true
 	case <-ctx.Done():
 		return false

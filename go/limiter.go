@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"regexp"
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"gitlab.com/gitlab-org/labkit-ratelimit/go/internal/native"
@@ -24,6 +25,10 @@ type Limiter struct {
 	// What a check answers that does not even reach the core.
 	blocksOnError bool
 	cleanup       runtime.Cleanup
+	// Of redis: whether a call of it ends by its deadline.
+	punctual bool
+	// Calls that landed, to be used again.
+	flights sync.Pool
 }
 
 // New checks everything that config holds, and builds a limiter. An error is a [*ConfigError] with every mistake, or
@@ -79,6 +84,9 @@ func build(config Config, documents *Documents) (*Limiter, *rejection, error) {
 	limiter := &Limiter{
 		name: config.Name, handle: handle, redis: config.Redis, logger: config.Logger,
 		functions: writer.functions, patterns: writer.patterns, blocksOnError: config.OnError == BlockOnError,
+	}
+	if redis, ok := config.Redis.(Punctual); ok {
+		limiter.punctual = redis.Punctual()
 	}
 	var said said
 	if err := json.Unmarshal(answer, &said); err != nil {

@@ -10,7 +10,8 @@ import (
 // Scripter runs scripts on the host's Redis. The module's package goredis makes one of a go-redis client.
 //
 // A call must be sent once: one of unknown fate may have been counted. ctx carries the deadline, and the values of the
-// context of the check; the limiter waits no longer than that, whatever a client does.
+// context of the check; the limiter waits no longer than that, whatever a client does. keys and args are the limiter's
+// again when the call has ended.
 type Scripter interface {
 	// EvalSha runs the script of this digest, and gives its reply, a string. Where the server does not know it, the text
 	// of the error starts with NOSCRIPT.
@@ -23,6 +24,13 @@ type Scripter interface {
 type Clustered interface {
 	// Clustered tells whether keys of different slots are of different nodes.
 	Clustered() bool
+}
+
+// Punctual is a [Scripter] that knows whether its calls end by themselves when the deadline of their context passes. A
+// check that nobody can cancel then needs no goroutine to wait for it.
+type Punctual interface {
+	// Punctual tells whether no call lasts longer than its deadline.
+	Punctual() bool
 }
 
 // runScript sends a call, with the source where the server does not know the digest.
@@ -40,22 +48,19 @@ type scriptCall struct {
 	pending    uint64
 	deadlineUS uint64
 	script     native.Script
+	words      []string
 	keys, args []string
 }
 
-// scriptCallOf reads it from where the core wrote it. All words are parts of one string.
-func scriptCallOf(w *work) *scriptCall {
+// read takes it from where the core wrote it. All words are parts of one string.
+func (c *scriptCall) read(w *work) {
 	answer := &w.answer
 	words := native.Words(w.buffer[:answer.Len])
-	all := make([]string, answer.Keys+answer.Args)
-	for at := range all {
-		all[at], _ = words.Next()
+	c.words = c.words[:0]
+	for range answer.Keys + answer.Args {
+		word, _ := words.Next()
+		c.words = append(c.words, word)
 	}
-	return &scriptCall{
-		pending:    answer.Pending,
-		deadlineUS: answer.DeadlineUS,
-		script:     native.Scripts()[answer.Script],
-		keys:       all[:answer.Keys:answer.Keys],
-		args:       all[answer.Keys:],
-	}
+	c.pending, c.deadlineUS, c.script = answer.Pending, answer.DeadlineUS, native.Scripts()[answer.Script]
+	c.keys, c.args = c.words[:answer.Keys:answer.Keys], c.words[answer.Keys:]
 }

@@ -206,3 +206,93 @@ func TestTheClientSeesTheDeadlineAndTheValuesOfTheContext(t *testing.T) {
 	}}, Config{})
 	_, _ = limiter.Check(ctx, user)
 }
+
+// prompt answers at once, and minds deadlines.
+type prompt struct{ reply string }
+
+func (p prompt) EvalSha(ctx context.Context, _ string, _, _ []string) (string, error) {
+	if p.reply == "" {
+		<-ctx.Done()
+		return "", errors.New("i/o timeout")
+	}
+	return p.reply, nil
+}
+
+func (p prompt) Eval(context.Context, string, []string, []string) (string, error) {
+	return "", errors.New("it is not asked")
+}
+
+func (prompt) Punctual() bool { return true }
+
+func TestAPunctualClientEndsTheWaitByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limiter := newLimiter(t, Config{Redis: prompt{}, Rules: perUser(2), Deadline: 250 * time.Millisecond})
+		start := time.Now()
+		_, err := limiter.Check(context.Background(), user)
+		if took := time.Since(start); took != 250*time.Millisecond {
+			t.Errorf("it took %s", took)
+		}
+		if !errors.Is(err, ErrStore) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		// Who can leave does.
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		start = time.Now()
+		if _, err := limiter.Check(ctx, user); !errors.Is(err, ErrAbandoned) || time.Since(start) != 10*time.Millisecond {
+			t.Error(err, time.Since(start))
+		}
+		time.Sleep(time.Second)
+	})
+}
+
+// The context of a call ends with its deadline, and is over when the call is; the next call has another one.
+func TestTheContextOfACallIsItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var seen []context.Context
+		limiter := onRedis(t, fakeRedis{evalSha: func(ctx context.Context, _, _ []string) (string, error) {
+			deadline, ok := ctx.Deadline()
+			if ctx.Err() != nil || !ok || !deadline.Equal(time.Now().Add(DefaultDeadline)) {
+				t.Error(ctx.Err(), deadline)
+			}
+			if seen = append(seen, ctx); len(seen) == 2 {
+				<-ctx.Done()
+				if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+					t.Error(ctx.Err())
+				}
+			}
+			return "", errUnreachable
+		}}, Config{})
+		for range 4 {
+			_, _ = limiter.Check(t.Context(), user)
+			synctest.Wait()
+			if seen[len(seen)-1].Err() == nil {
+				t.Errorf("call %d has ended, and its context has not", len(seen))
+			}
+		}
+	})
+}
+
+// What is ours: the call's words, its context, the result; and a goroutine where somebody may leave. Nothing by the rule.
+func TestACallOnRedisAllocatesLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("pools forget at random under -race, which runs short")
+	}
+	three := []Rule{
+		{Name: "per_user", Characteristics: []string{"user"}, Limit: 1 << 40, Period: time.Hour},
+		{Name: "per_ip", Characteristics: []string{"ip"}, Limit: 1 << 40, Period: time.Hour},
+		{Name: "per_both", Characteristics: []string{"user", "ip"}, Limit: 1 << 40, Period: time.Hour},
+	}
+	limiter := newLimiter(t, Config{Redis: prompt{reply: "1 3600000 0 1 3600000 0 1 3600000 0 "}, Rules: three, Deadline: time.Minute})
+	id := Identifier{"user": "u", "ip": "198.18.0.1"}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for most, ctx := range map[float64]context.Context{3: context.Background(), 4: ctx} {
+		if result, err := limiter.Check(ctx, id); err != nil || result.Failed() {
+			t.Fatal(err)
+		}
+		if allocations := testing.AllocsPerRun(1000, func() { _, _ = limiter.Check(ctx, id) }); allocations > most {
+			t.Errorf("%v allocations, not %v", allocations, most)
+		}
+	}
+}

@@ -29,22 +29,27 @@ func (l *Limiter) onRedis(
 
 // run sends the call that w holds, waits, and tells the core what came of it. The error is what a failure has behind it.
 func (l *Limiter) run(ctx context.Context, w *work) (native.Status, error) {
-	call := scriptCallOf(w)
 	if ctx.Err() != nil {
-		reason := context.Cause(ctx)
+		pending, reason := w.answer.Pending, context.Cause(ctx)
 		class, text := classOf(reason)
-		status := native.Abandon(l.handle, call.pending, class, text, &w.answer, w.evaluations)
-		l.forget(call.pending)
+		status := native.Abandon(l.handle, pending, class, text, &w.answer, w.evaluations)
+		l.forget(pending)
 		return status, reason
 	}
-	flight, deadline := l.fly(ctx, call)
-	if !flight.wait(ctx, deadline) {
-		reason := context.Cause(ctx)
-		if status, left := flight.leave(reason, w); left {
-			return status, reason
+	flight := l.newFlight(ctx, w)
+	pending := flight.call.pending
+	if l.punctual && ctx.Done() == nil {
+		flight.runHere()
+	} else {
+		go flight.run()
+		if !flight.wait(ctx) {
+			reason := context.Cause(ctx)
+			if status, left := flight.leave(reason, w); left {
+				return status, reason
+			}
 		}
 	}
 	kind, class, text, cause := flight.outcome()
-	status := native.Settle(l.handle, call.pending, kind, class, text, &w.answer, w.evaluations, w.buffer)
-	return status, cause
+	flight.done()
+	return native.Settle(l.handle, pending, kind, class, text, &w.answer, w.evaluations, w.buffer), cause
 }

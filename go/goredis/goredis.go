@@ -23,6 +23,7 @@ type Client struct {
 var (
 	_ ratelimit.Scripter  = (*Client)(nil)
 	_ ratelimit.Clustered = (*Client)(nil)
+	_ ratelimit.Punctual  = (*Client)(nil)
 )
 
 // New wraps a client of the host, which is still the host's to close.
@@ -40,6 +41,13 @@ func (c *Client) Clustered() bool {
 	}
 }
 
+// Punctual tells whether the client minds deadlines of contexts, while it reads and writes too. A client of a Cluster or
+// a Ring may ask several nodes first.
+func (c *Client) Punctual() bool {
+	client, ok := c.redis.(*redis.Client)
+	return ok && client.Options().ContextTimeoutEnabled
+}
+
 // EvalSha runs the script of a digest, once.
 func (c *Client) EvalSha(ctx context.Context, sha string, keys, args []string) (string, error) {
 	return c.run(ctx, "evalsha", sha, keys, args)
@@ -51,27 +59,28 @@ func (c *Client) Eval(ctx context.Context, source string, keys, args []string) (
 }
 
 func (c *Client) run(ctx context.Context, command, script string, keys, args []string) (string, error) {
-	words := make([]any, 0, 3+len(keys)+len(args))
-	words = append(words, command, script, len(keys))
+	call := new(call)
+	words := append(call.words[:0], command, script, len(keys))
 	for _, key := range keys {
 		words = append(words, key)
 	}
 	for _, arg := range args {
 		words = append(words, arg)
 	}
-	cmd := once{redis.NewCmd(ctx, words...)}
-	if err := c.redis.Process(ctx, cmd); err != nil {
+	call.Cmd = *redis.NewCmd(ctx, words...)
+	if err := c.redis.Process(ctx, call); err != nil {
 		return "", err
 	}
-	return cmd.Text()
+	return call.Text()
 }
 
-// once is a command that is not tried again.
-type once struct {
-	*redis.Cmd
+// call is a command that is not tried again, and room for its words.
+type call struct {
+	redis.Cmd
+	words [12]any
 }
 
 // NoRetry is asked by go-redis 9.19 and later.
-func (once) NoRetry() bool {
+func (*call) NoRetry() bool {
 	return true
 }

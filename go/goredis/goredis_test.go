@@ -255,6 +255,73 @@ func TestTheContextEndsTheWaitAtOnce(t *testing.T) {
 	t.Error("it never counted")
 }
 
+// A client that minds deadlines of contexts needs nobody beside it, and ends in time all the same.
+func TestAPunctualClientEndsTheWaitByItself(t *testing.T) {
+	address := server(t)
+	pausing := newClient(t, &redis.Options{Addr: address})
+	client := newClient(t, &redis.Options{Addr: address, ContextTimeoutEnabled: true, PoolSize: 1})
+	limiter := newLimiter(t, client, ratelimit.Config{Deadline: 50 * time.Millisecond})
+	if _, err := limiter.Check(context.Background(), ratelimit.Identifier{"user": "v"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := pausing.Do(t.Context(), "CLIENT", "PAUSE", "1500", "ALL").Err(); err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	// One waits for the socket, the other for the pool.
+	for range 2 {
+		group.Go(func() {
+			start := time.Now()
+			_, err := limiter.Check(context.Background(), ratelimit.Identifier{"user": "u"})
+			took := time.Since(start)
+			if took > time.Second || !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ratelimit.ErrStore) {
+				t.Errorf("after %s: %v", took, err)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// A server that takes no connection, or takes it and says nothing, holds nobody either.
+func TestAPunctualClientEndsTheWaitForAConnection(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	letGo := make(chan struct{})
+	defer func() {
+		close(letGo)
+		_ = silent.Close()
+	}()
+	for name, dialer := range map[string]func(context.Context, string, string) (net.Conn, error){
+		"no connection": func(context.Context, string, string) (net.Conn, error) {
+			<-letGo
+			return nil, errors.New("too late")
+		},
+		"silent": nil,
+	} {
+		client := newClient(t, &redis.Options{Addr: silent.Addr().String(), ContextTimeoutEnabled: true, Dialer: dialer})
+		limiter := newLimiter(t, client, ratelimit.Config{Deadline: 50 * time.Millisecond})
+		start := time.Now()
+		_, err := limiter.Check(context.Background(), ratelimit.Identifier{"user": "u"})
+		if took := time.Since(start); took > time.Second || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: after %s: %v", name, took, err)
+		}
+	}
+}
+
+func TestWhichClientsArePunctual(t *testing.T) {
+	for client, punctual := range map[redis.UniversalClient]bool{
+		redis.NewClient(&redis.Options{}): false, redis.NewClient(&redis.Options{ContextTimeoutEnabled: true}): true,
+		redis.NewClusterClient(&redis.ClusterOptions{ContextTimeoutEnabled: true}): false,
+	} {
+		if goredis.New(client).Punctual() != punctual {
+			t.Errorf("%T: %t", client, !punctual)
+		}
+		_ = client.Close()
+	}
+}
+
 func TestAClusterAndARingAreClustered(t *testing.T) {
 	for client, clustered := range map[redis.UniversalClient]bool{
 		redis.NewClient(&redis.Options{}): false, redis.NewClusterClient(&redis.ClusterOptions{}): true,
