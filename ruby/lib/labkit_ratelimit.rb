@@ -42,8 +42,8 @@ end
 
 %w[
   version beside errors record configuration identifier pattern host matcher rule words rule_draft probe
-  info headers evaluation result redis_calls cluster_calls host_redis logs sinks metrics source shown naming limiter
-  options native_half
+  info headers evaluation result redis_calls cluster_calls host_redis logs sinks metrics source shown in_force naming
+  limiter options native_half
 ].each { |file| require_relative "labkit_ratelimit/#{file}" }
 
 begin

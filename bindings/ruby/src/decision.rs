@@ -1,6 +1,6 @@
 //! `Native::Decision`: what a check answers, read as it is asked for.
 
-use crate::allocate;
+use crate::{allocate, shown};
 use labkit_ratelimit::{Decision as Core, Evaluated, HeaderFormat, Headers, Info, Outcome, Verdict};
 use magnus::value::{Lazy, LazyId};
 use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Symbol, Value, method, prelude::*};
@@ -97,6 +97,11 @@ impl Decision {
 
     const fn version(&self) -> u64 {
         self.version
+    }
+
+    /// The rules that it speaks of.
+    fn rules(ruby: &Ruby, this: &Self) -> Result<RArray, Error> {
+        shown::rules(ruby, this.decision.rules_by())
     }
 
     /// The place of the reported rule.
@@ -258,6 +263,7 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("error?", method!(Decision::is_error, 0))?;
     class.define_method("degraded?", method!(Decision::is_degraded, 0))?;
     class.define_method("rules_version", method!(Decision::version, 0))?;
+    class.define_method("rules", method!(Decision::rules, 0))?;
     class.define_method("rule", method!(Decision::rule, 0))?;
     class.define_method("skipped_by", method!(Decision::skipped_by, 0))?;
     class.define_method("most_constraining", method!(Decision::most_constraining, 0))?;

@@ -103,7 +103,7 @@ impl Limiter {
         if let Some(redis) = self.redis()
             && redis.circuit.admits(now_us)
         {
-            clearing.calls = clear_calls(&keys, redis.topology);
+            clearing.calls = clear_calls(&keys, self.terms(redis).topology);
         }
         clearing
     }

@@ -105,6 +105,16 @@ fn clear_is_one_call_and_one_for_each_rule_on_a_cluster() {
 }
 
 #[test]
+fn a_cluster_that_is_found_late_gets_plans_of_its_own() {
+    let limiter = limiter(Topology::Single);
+    let keys = |limiter: &Limiter| call(limiter.plan(&USER, CallOptions::default(), Mode::Check)).call().keys.len();
+    let cleared = |limiter: &Limiter| limiter.plan_clear(&USER).call().map(|call| call.keys.len());
+    assert_eq!((keys(&limiter), cleared(&limiter)), (4, Some(6)));
+    limiter.found_cluster();
+    assert_eq!((keys(&limiter), cleared(&limiter)), (1, Some(2)));
+}
+
+#[test]
 fn a_peek_reads_only_and_answers_for_a_cost_of_one() {
     let limiter = limiter(Topology::Single);
     let pending = call(limiter.plan(&USER, CallOptions::default().cost(9.0), Mode::Peek));

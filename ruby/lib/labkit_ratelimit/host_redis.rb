@@ -6,7 +6,7 @@ module Labkit
     #
     # @api private
     class HostRedis
-      # What {#run} gives where the first connection turned out to be a cluster's: plan again.
+      # What {#run} gives for a plan of one server where the Redis turned out to be a cluster: plan again.
       REPLAN = Object.new.freeze
       NAME = Module.instance_method(:name)
       private_constant :NAME
@@ -51,10 +51,12 @@ module Labkit
       # @param redis [Object]
       # @param topology [Symbol, nil] `:single`, `:cluster`, or nil: what the connection says
       # @param say [#call] takes what an operator should know once
-      def initialize(redis, topology, say)
+      # @param found_cluster [#call] is told when the first connection of a pool turns out to be a cluster's
+      def initialize(redis, topology, say, found_cluster)
         # A pool that poses as a client is a pool.
         @redis = RedisCalls.answers?(redis, :wrapped_pool) ? redis.wrapped_pool : redis
         @say = say
+        @found_cluster = found_cluster
         @timed = timed?(@redis)
         @bare = !@timed && !pool?(@redis)
         # By connection, not by its class: one may have methods of its own.
@@ -72,17 +74,18 @@ module Labkit
       # Runs a call, and waits for its reply within its deadline, a connection of the pool included.
       #
       # @param pending [Native::Pending, Native::PendingClear]
+      # @param topology [Symbol] what {#topology} was before it was planned
       # @return [String, REPLAN]
       # @raise [StandardError] whatever the pool and the client raise
-      def run(pending)
+      def run(pending, topology)
         left = pending.deadline
-        return on(@redis, pending, left) if @bare
+        return on(@redis, pending, topology, left) if @bare
 
         ends = Process.clock_gettime(Process::CLOCK_MONOTONIC) + left
         if @timed
-          @redis.with(timeout: left) { |connection| on(connection, pending, left_until(ends)) }
+          @redis.with(timeout: left) { |connection| on(connection, pending, topology, left_until(ends)) }
         else
-          @redis.with { |connection| on(connection, pending, left_until(ends)) }
+          @redis.with { |connection| on(connection, pending, topology, left_until(ends)) }
         end
       end
 
@@ -103,20 +106,23 @@ module Labkit
         ends - Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
 
-      def on(connection, pending, left)
-        return REPLAN unless @settled || settle(connection)
+      def on(connection, pending, topology, left)
+        settle(connection) unless @settled
+        return REPLAN if @cluster && topology == :single
+
         raise Timeout::Error, "no connection of the pool within #{pending.deadline} s" unless left.positive?
 
         way = @ways[connection] || meet(connection)
         way.run(connection, pending, left)
       end
 
-      # Whether the plan at hand fits this connection.
+      # What a pool lends shows what it is. The core knows first, so that whoever reads :cluster has plans for one.
       def settle(connection)
-        fits = RedisCalls.cluster?(connection) == @cluster
-        @cluster = !@cluster unless fits
+        if RedisCalls.cluster?(connection)
+          @found_cluster.call
+          @cluster = true
+        end
         @settled = true
-        fits
       end
 
       def meet(connection)

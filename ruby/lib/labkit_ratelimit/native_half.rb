@@ -12,11 +12,12 @@ module Labkit
       MADE = { Core: 3, Callable: 1, Pattern: 1, ManualClock: 1 }.freeze
       METHODS = {
         Core: {
-          0 => %i[name properties rules rules_version evaluation close_circuit logs? take_logs],
+          0 => %i[name properties rules rules_version generation found_cluster evaluation close_circuit logs?
+                  take_logs],
           1 => %i[clear plan_clear reload], 2 => %i[peek], 3 => %i[check settle settle_clear], 4 => %i[plan]
         },
         Decision: {
-          0 => %i[action matched? exceeded? skipped? warned? error? degraded? rules_version rule skipped_by
+          0 => %i[action matched? exceeded? skipped? warned? error? degraded? rules_version rules rule skipped_by
                   most_constraining reported reported_retry_after size counted_size told],
           1 => %i[place outcome over? limit period count remaining reset_at_us reset_after retry_after banned?],
           2 => %i[headers]

@@ -49,9 +49,10 @@ module Labkit
 
       # @api private
       # @param say [#call] takes what an operator should know once
+      # @param found_cluster [#call] is told that calls are to be planned for a cluster
       # @return [HostRedis, nil]
-      def host_redis(say)
-        @redis && HostRedis.new(@redis, @topology, say)
+      def host_redis(say, found_cluster)
+        @redis && HostRedis.new(@redis, @topology, say, found_cluster)
       end
 
       # @api private

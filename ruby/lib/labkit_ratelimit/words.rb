@@ -77,6 +77,7 @@ module Labkit
         # `{eq: v}` says what `v` alone says, one level deeper.
         when :eq, Matcher::UNREAD then value
         when :re, :nre then { type.name => pattern(value) }
+        when :not_regex then { "nre" => value }
         when :oneOf, :noneOf then { type.name => value.to_a }
         else { type.name => value }
         end

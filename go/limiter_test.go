@@ -1,0 +1,26 @@
+package ratelimit
+
+import (
+	"log/slog"
+	"testing"
+)
+
+// newLimiter is one that is closed with its test. Without a name, a store or a logger it gets its own.
+func newLimiter(tb testing.TB, config Config) *Limiter {
+	tb.Helper()
+	if config.Name == "" {
+		config.Name = "lim"
+	}
+	if config.Redis == nil && config.MaxKeys == 0 {
+		config.MaxKeys = 1000
+	}
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	limiter, err := New(config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = limiter.Close() })
+	return limiter
+}
