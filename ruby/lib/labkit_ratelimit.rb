@@ -43,7 +43,7 @@ end
 %w[
   version beside errors record configuration identifier pattern host matcher rule words rule_draft probe
   info headers evaluation result redis_calls cluster_calls host_redis logs sinks metrics source shown in_force naming
-  limiter options
+  limiter options native_half
 ].each { |file| require_relative "labkit_ratelimit/#{file}" }
 
 begin
@@ -55,10 +55,7 @@ rescue LoadError => e
   require "labkit_ratelimit/#{RUBY_VERSION[/\A\d+\.\d+/]}/labkit_ratelimit_native"
 end
 
-unless Labkit::RateLimit::Native::VERSION == Labkit::RateLimit::VERSION
-  raise LoadError, "labkit-ratelimit #{Labkit::RateLimit::VERSION} found a native library of version " \
-                   "#{Labkit::RateLimit::Native::VERSION}: install the gem again"
-end
+Labkit::RateLimit::NativeHalf.fit
 
 module Labkit
   module RateLimit

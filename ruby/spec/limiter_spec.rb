@@ -138,6 +138,24 @@ RSpec.describe Labkit::RateLimit::Limiter do
     expect { limiter(rule, colour: 1) }.to raise_error(ArgumentError, /colour/)
   end
 
+  it "says which options are wrong, and what each may be; with documents too", :mistyped do
+    wrong = { store: :redis, topology: :x, on_error: :nope, evaluation: nil, deadline: 0 }
+    said = [/^store: store is memory or nil, not :redis/, /^topology: topology is single or cluster or nil, not :x/,
+            /^on_error: on_error is allow or block or local, not :nope/, /^evaluation: evaluation is first_block or all, not nil/,
+            /^deadline: deadline is a number of seconds above 0, not 0/]
+    from_documents = ->(options) { described_class.from_documents(name: "t", rules: [rule], properties: [:user], logger: logger, strict: false, **options) }
+    [->(options) { limiter(rule, **options) }, from_documents].each do |build|
+      expect { build.call(wrong) }.to raise_error(Labkit::RateLimit::InvalidRules) { |error|
+        expect(error.findings.map { |finding| finding[:code] }.uniq).to eq(["option_invalid"])
+        expect(error.message.lines).to match_array(said)
+      }
+      [nil, "0.1", Float::NAN, Float::INFINITY, -1, :x].zip([true, false, true, true, true, true]).each do |deadline, refused|
+        call = -> { build.call(deadline: deadline, store: "memory", topology: "single", on_error: "local") }
+        refused ? expect(&call).to(raise_error(ArgumentError, /^deadline:/)) : call.call
+      end
+    end
+  end
+
   describe "documents" do
     let(:contract) { source("available_limiters.yaml", <<~YAML) }
       available_limiters:

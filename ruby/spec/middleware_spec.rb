@@ -143,6 +143,45 @@ RSpec.describe Labkit::RateLimit::Middleware do
     expect(response[1].keys.map(&:downcase).count("ratelimit-limit")).to eq(1)
   end
 
+  # As Rack 2 allows.
+  it "marks headers that are pairs, and keeps a name that comes twice" do
+    pairs = [["Content-Type", "text/plain"], ["Set-Cookie", "a=1"], ["Set-Cookie", "b=2"]]
+    lazy = Class.new { define_method(:each) { |&block| pairs.each(&block) } }.new
+    [pairs, lazy].each do |headers|
+      seen = nil
+      stack = described_class.new(->(_env) { [200, headers, []] }, limiter: limiter(rule(limit: 5))) do
+        described_class.after({ user: 1 }) { |_status, given| (seen = given) && 1 }
+      end
+      marked = stack.call({})[1]
+      expect(marked).to include("Content-Type" => "text/plain", "Set-Cookie" => "a=1\nb=2", header("RateLimit-Observed") => "1")
+      expect(seen).to be_a(Hash)
+    end
+    expect(pairs.size).to eq(3)
+  end
+
+  it "passes on a response that comes later by another way, and charges nothing for it" do
+    response = [-1, nil, nil]
+    strict = limiter(rule(limit: 5))
+    deferred = ->(_env) { response }
+    expect(described_class.new(deferred, limiter: strict) { described_class.after({ user: 1 }) { 1 } }.call({})).to equal(response)
+    expect(strict.peek({ user: 1 }).info.count).to eq(0.0)
+    expect(described_class.new(deferred, limiter: strict) { { user: 1 } }.call({})).to equal(response)
+  end
+
+  it "wants to know what is charged later", :mistyped do
+    expect { described_class.after({ user: 1 }) }.to raise_error(ArgumentError, /a block says what the request costs/)
+  end
+
+  it "refuses with a text whose bytes are none" do
+    ["\xFF", "\xFF".b].each do |text|
+      refusing = described_class.new(inner, limiter: limiter(rule(limit: -> { 0 })), text: text) { { user: 1 } }
+      answers = ["text/plain", "application/json"].map { |kind| refusing.call("HTTP_ACCEPT" => kind) }
+      expect(answers.map(&:first)).to eq([429, 429])
+      expect(answers.first.last).to eq(["\uFFFD\n"])
+      expect(JSON.parse(answers.last.last.first)).to include("error" => "\uFFFD")
+    end
+  end
+
   it "answers 503 without a time where a limiter fails closed" do
     closed = limiter(rule, redis: Class.new { def with = raise("no pool") }.new, on_error: :block)
     refused = get(app(limiter: closed))

@@ -30,6 +30,8 @@ RSpec.describe "redis-client", if: defined?(RedisClient) do
     commands = Module.new do
       def method_missing(...) = @client.call(...)
       def respond_to_missing?(_name, _private = false) = false
+      # Sidekiq's has one by place, which nobody can call with keywords.
+      def evalsha(sha, keys, argv) = @client.call("EVALSHA", sha, keys.size, *keys, *argv)
     end
     decorated = RedisClient::Decorator.create(commands).new(client)
     limited = limiter(rule(limit: 9), redis: Class.new { define_method(:with) { |&block| block.call(decorated) } }.new)
@@ -39,6 +41,16 @@ RSpec.describe "redis-client", if: defined?(RedisClient) do
     expect(seconds).to be_between(0.09, 0.25)
     sleep 0.5
     expect(limited.check({ user: 1 })).not_to be_error
+  end
+
+  it "asks a wrapper itself that changes keys" do
+    prefixing = Class.new(SimpleDelegator) do
+      def evalsha(sha, keys:, argv:) = call("EVALSHA", sha, keys.size, *keys.map { |key| "ns:#{key}" }, *argv)
+      def eval(text, keys:, argv:) = call("EVAL", text, keys.size, *keys.map { |key| "ns:#{key}" }, *argv)
+    end
+    limited = limiter(rule(limit: 9), redis: prefixing.new(client), deadline: 5)
+    expect(Array.new(2) { count(limited) }).to eq([1.0, 2.0])
+    expect(config.new_client.call("KEYS", "*")).to match([start_with("ns:labkit:rl:")])
   end
 
   it "works in a child process at once" do

@@ -265,6 +265,63 @@ RSpec.describe "the host's Redis" do
       expect(said.size).to eq(1)
     end
 
+    # As redis-namespace does, which shows the client inside too.
+    describe "and that changes keys" do
+      let(:prefixing) do
+        Module.new do
+          def evalsha(sha, keys:, argv:) = super(sha, keys: keys.map { |key| "ns:#{key}" }, argv: argv)
+          def eval(text, keys:, argv:) = super(text, keys: keys.map { |key| "ns:#{key}" }, argv: argv)
+        end
+      end
+      let(:delegator) do
+        Class.new(SimpleDelegator) do
+          def evalsha(sha, keys:, argv:) = __getobj__.evalsha(sha, keys: keys.map { |key| "ns:#{key}" }, argv: argv)
+          def eval(text, keys:, argv:) = __getobj__.eval(text, keys: keys.map { |key| "ns:#{key}" }, argv: argv)
+        end
+      end
+      let(:missing) do
+        Class.new do
+          def initialize(redis) = @redis = redis
+          def _client = @redis._client
+          def respond_to_missing?(name, _ = false) = %i[evalsha eval].include?(name)
+
+          def method_missing(name, script, keys:, argv:)
+            @redis.public_send(name, script, keys: keys.map { |key| "ns:#{key}" }, argv: argv)
+          end
+        end
+      end
+
+      it "is asked itself, and told of" do
+        given = [delegator.new(redis), SimpleDelegator.new(delegator.new(redis)), missing.new(redis),
+                 Redis.new(host: "127.0.0.1", port: port).extend(prefixing),
+                 Class.new(Redis) { include(Module.new) }.prepend(prefixing).new(host: "127.0.0.1", port: port)]
+        given.each do |wrapper|
+          redis.flushall
+          redis.script(:flush)
+          logger.lines.clear
+          limited = limiter(*rules, redis: wrapper, deadline: 5)
+          expect(Array.new(2) { counts(limited.check({ user: 1 })) }).to eq([[1.0, 1.0], [2.0, 2.0]])
+          expect(redis.keys).to all(start_with("ns:labkit:rl:"))
+          expect(said).to match([/no client known here/])
+        end
+      end
+
+      it "is told from others of its class in a pool" do
+        kinds = [redis, Redis.new(host: "127.0.0.1", port: port).extend(prefixing)]
+        lender = Class.new { define_method(:with) { |&block| block.call(kinds.rotate!.first) } }.new
+        limited = limiter(rule("a", limit: 9), redis: lender)
+        expect(Array.new(4) { counts(limited.check({ user: 1 })) }).to eq([[1.0], [1.0], [2.0], [2.0]])
+      end
+    end
+
+    it "may raise what cannot tell its name or its message" do
+      nameless = Class.new(StandardError) { def self.name = raise("no name") }
+      silent = Class.new(StandardError) { def message = raise("no message") }
+      failing = ->(kind) { Class.new { define_method(:evalsha) { |*, **| raise kind } }.new }
+      results = [nameless, silent].map { |kind| limiter(*rules, redis: failing.call(kind)).check({ user: 1 }) }
+      expect(results).to all(be_error)
+    end
+
     it "says nothing of one that it knows" do
       [redis, pool, SimpleDelegator.new(redis)].each { |known| limiter(*rules, redis: known).check({ user: 1 }) }
       expect(said).to eq([])

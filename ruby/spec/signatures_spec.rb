@@ -7,7 +7,8 @@ require "rbs"
 RSpec.describe "signatures", :mistyped do
   # What hosts do not use, and what has no signature therefore.
   internal = %i[
-    Beside ClusterCalls Documents Findings Headers Host HostRedis InForce Listing Logs MatcherReader Mistake Naming Native Options Pattern Probe Record RedisCalls
+    Beside ClusterCalls Documents Findings Headers Host HostRedis InForce Listing Logs MatcherReader Mistake Naming Native NativeHalf Options Pattern Probe Record
+    RedisCalls
     RuleDraft Shown Sinks Words Accept
   ]
   # Methods of public classes that the gem itself calls.

@@ -8,6 +8,8 @@ module Labkit
     class HostRedis
       # What {#run} gives for a plan of one server where the Redis turned out to be a cluster: plan again.
       REPLAN = Object.new.freeze
+      NAME = Module.instance_method(:name)
+      private_constant :NAME
 
       # What was said of, once for all limiters that share it.
       @told = ObjectSpace::WeakMap.new
@@ -21,15 +23,30 @@ module Labkit
       # @param error [StandardError]
       # @return [Array<String>] kind, class, message
       def self.fault(error)
-        name = error.class.name || error.class.superclass.name.to_s
+        names = error.class.ancestors.map { |ancestor| named(ancestor) }
+        name = names.find { |one| !one.empty? }
         kind =
           if name.include?("Timeout") then "timeout"
-          elsif error.class.ancestors.any? { |ancestor| ancestor.name.to_s.end_with?("CommandError") } then "command"
+          elsif names.any? { |one| one.end_with?("CommandError") } then "command"
           else
             "connection"
           end
-        [kind, name, error.message.to_s]
+        [kind, name, told_by(error)]
       end
+
+      # A class may have a `name` of its own, and that may fail.
+      def self.named(kind)
+        kind.name.to_s
+      rescue StandardError
+        NAME.bind_call(kind).to_s
+      end
+
+      def self.told_by(error)
+        error.message.to_s
+      rescue StandardError => e
+        "its message fails (#{named(e.class)})"
+      end
+      private_class_method :named, :told_by
 
       # @param redis [Object]
       # @param topology [Symbol, nil] `:single`, `:cluster`, or nil: what the connection says
@@ -42,7 +59,8 @@ module Labkit
         @found_cluster = found_cluster
         @timed = timed?(@redis)
         @bare = !@timed && !pool?(@redis)
-        @ways = {}.compare_by_identity
+        # By connection, not by its class: one may have methods of its own.
+        @ways = ObjectSpace::WeakMap.new
         @cluster = topology ? topology == :cluster : @bare && RedisCalls.cluster?(@redis)
         @settled = !topology.nil?
         meet(@redis) if @bare
@@ -94,7 +112,7 @@ module Labkit
 
         raise Timeout::Error, "no connection of the pool within #{pending.deadline} s" unless left.positive?
 
-        way = @ways[connection.class] || meet(connection)
+        way = @ways[connection] || meet(connection)
         way.run(connection, pending, left)
       end
 
@@ -110,7 +128,7 @@ module Labkit
       def meet(connection)
         way = RedisCalls.for(connection)
         tell(connection) unless RedisCalls.sure?(way, connection) || HostRedis.told[@redis]
-        @ways[connection.class] = way
+        @ways[connection] = way
       end
 
       def tell(connection)

@@ -71,6 +71,8 @@ module Labkit
         return key.to_sym if key.respond_to?(:to_sym)
 
         raise InvalidKeyError, "a property name is a Symbol or a String, not #{key.inspect}"
+      rescue EncodingError
+        raise InvalidKeyError, "a property name is text, and #{key.inspect} is broken in its encoding"
       end
     end
   end

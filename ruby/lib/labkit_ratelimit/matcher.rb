@@ -55,7 +55,7 @@ module Labkit
 
       def comparable?(value)
         case value
-        when Array, Hash, Set then false
+        when Array, Hash then false
         when Float then value.finite?
         else true
         end

@@ -37,7 +37,10 @@ module Labkit
       # @yieldparam headers [Hash]
       # @yieldreturn [Numeric, nil] the cost; nil and 0 charge nothing
       # @return [Object] what the middleware's block gives back
+      # @raise [ArgumentError] without the block: the request would never be charged
       def self.after(identifier, &cost)
+        raise ArgumentError, "a block says what the request costs" unless cost
+
         Later.new(identifier, cost)
       end
 
@@ -56,7 +59,7 @@ module Labkit
         @limiter = limiter
         @on_block = on_block
         @format = format
-        @text = text
+        @text = readable(text.to_s)
         @identify = identify
       end
 
@@ -77,7 +80,11 @@ module Labkit
       private
 
       def served(env, result, later)
-        status, headers, body = @app.call(env)
+        status, headers, body = response = @app.call(env)
+        # The server was told that the response comes later, by another way: there is none to charge or to mark.
+        return response if headers.nil?
+
+        headers = hash_of(headers)
         result = env[RESULT] = charged(env, later, status, headers) || result if later
         [status, with_fields(headers, result), body]
       end
@@ -100,6 +107,21 @@ module Labkit
         headers = headers.dup if headers.frozen?
         fields.each { |name, value| headers[name] = value unless said[name.downcase] }
         headers
+      end
+
+      # Rack 2 takes anything that gives pairs. Of a name that comes twice both stay.
+      def hash_of(headers)
+        return headers if headers.is_a?(Hash)
+
+        several = {}
+        headers.each { |name, value| (several[name] ||= []) << value }
+        several.transform_values { |values| values.one? ? values.first : values.join("\n") }
+      end
+
+      # What JSON and every client can read: bytes that are no text are replaced.
+      def readable(text)
+        text = text.dup.force_encoding(Encoding::UTF_8) if text.encoding == Encoding::BINARY
+        text.encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub.freeze
       end
 
       def fields(result)

@@ -16,6 +16,8 @@ module Labkit
         # @param connection [Object]
         # @return [Module] the way that fits it
         def for(connection)
+          return Generic if foreign?(connection)
+
           inner = inner(connection)
           return ClusterCalls if ClusterCalls.fit?(inner)
           return Client if answers?(connection, :call_once_v)
@@ -101,6 +103,36 @@ module Labkit
         end
 
         private
+
+        # Whether a script asked for by the connection's methods goes by code that is not redis-rb's, which may change
+        # its keys, as redis-namespace does: the client inside would not. What takes no keywords, as Sidekiq's client,
+        # is not what we could call.
+        def foreign?(connection)
+          return false unless answers?(connection, :evalsha)
+
+          %i[evalsha eval].any? do |name|
+            next unless answers?(connection, name)
+
+            method = connection.method(name)
+            next foreign?(connection.__getobj__) if passed_on?(connection, method)
+
+            !(library?(method.owner) || (answers?(connection, :call_once_v) && !keywords?(method)))
+          end
+        end
+
+        # A plain Delegator, which has no such method itself.
+        def passed_on?(connection, method)
+          defined?(::Delegator) && ::Delegator === connection && # rubocop:disable Style/CaseEquality
+            !method.owner.method_defined?(method.name) && connection.method(:method_missing).owner == ::Delegator
+        end
+
+        def library?(owner)
+          defined?(::Redis) && (owner == ::Redis || owner.name.to_s.match?(/\ARedis::Commands(?:::|\z)/))
+        end
+
+        def keywords?(method)
+          method.parameters.any? { |kind, _| %i[key keyreq keyrest rest].include?(kind) }
+        end
 
         # What redis-rb has inside; any other client is that itself.
         def inner(connection)
