@@ -55,9 +55,9 @@ File.write("Makefile", <<~MAKEFILE)
 
   # Cargo knows what is up to date.
   $(DLLIB): FORCE
-  \ttest "$$(cat #{last.shellescape} 2>/dev/null)" = #{root.shellescape} || #{anew}
+  #{"\ttest \"$$(cat #{last.shellescape} 2>/dev/null)\" = #{root.shellescape} || #{anew}" unless own}
   \tRUBY=#{RbConfig.ruby.shellescape} #{command} -- -C strip=debuginfo #{linking}
-  \tprintf %s #{root.shellescape} > #{last.shellescape}
+  #{"\tprintf %s #{root.shellescape} > #{last.shellescape}" unless own}
   \tcp #{built.shellescape} $(DLLIB)
   #{"\trm -rf #{target.shellescape}" if own}
 
