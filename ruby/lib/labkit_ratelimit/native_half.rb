@@ -7,9 +7,11 @@ module Labkit
     #
     # @api private
     module NativeHalf
-      # Of the module itself, and of its classes: methods by how many arguments they take.
+      # Methods of the module itself, by how many arguments they take.
       FUNCTIONS = { 2 => %i[plain?] }.freeze
+      # How many arguments `new` of a class takes.
       MADE = { Core: 3, Callable: 1, Pattern: 1, ManualClock: 1 }.freeze
+      # Methods of its classes, by how many arguments they take.
       METHODS = {
         Core: {
           0 => %i[name properties rules rules_version generation found_cluster evaluation close_circuit logs?
