@@ -44,7 +44,7 @@ module Replay
     def load_scripts
       rules = [Labkit::RateLimit::Rule.new(name: "warm", limit: 5, period: 60, characteristics: [])]
       warm = Labkit::RateLimit::Limiter.new(name: "warm", rules: rules, redis: Redis.new(port: @keyspace.port, timeout: 5), logger: @logger,
-                                                deadline: 5)
+                                            deadline: 5)
       warm.check({})
       warm.peek({})
       warm.clear({})
