@@ -15,9 +15,6 @@ static OUTCOMES: Lazy<RArray> = Lazy::new(|ruby| {
     ruby.ary_from_iter(Outcome::ALL.iter().map(|outcome| ruby.str_new(outcome.as_str()).to_interned_str()))
 });
 
-/// What a rule came to that skipped.
-static SKIP: Lazy<RString> = Lazy::new(|ruby| ruby.str_new("skip").to_interned_str());
-
 /// What is told where no rule was evaluated and none skipped, for each way the check came out: most checks make nothing new.
 static NOTHING: Lazy<RArray> = Lazy::new(|ruby| {
     let told = |way: usize| {
@@ -111,7 +108,7 @@ impl Decision {
     }
 
     fn skipped_by(&self) -> Option<usize> {
-        self.decision.skipped_by().and(self.decision.skipped_at())
+        self.decision.skipped_at()
     }
 
     fn size(&self) -> usize {
@@ -210,11 +207,6 @@ impl Decision {
         Ok(hash)
     }
 
-    /// How many were evaluated, also before a failure.
-    fn counted_size(&self) -> usize {
-        self.decision.counted().len()
-    }
-
     /// The way it came out: 1 where some rule matched, 2 where something failed, 4 where it blocks, added up.
     fn way(&self) -> usize {
         let decision = &self.decision;
@@ -224,10 +216,10 @@ impl Decision {
     }
 
     /// All that metrics tell, in one flat Array, as each call from Ruby costs: the way it came out; then four for each
-    /// rule that was evaluated, place, outcome, limit and period; then the same of a rule that skipped, without the
-    /// last two.
+    /// rule that was evaluated, place, outcome, limit and period; then of a rule that skipped its place and its action.
     fn told(ruby: &Ruby, this: &Self) -> Result<RArray, Error> {
-        let (way, counted, skip) = (this.way(), this.decision.counted(), this.skipped_by());
+        let skip = this.skipped_by().zip(this.decision.skipped_by());
+        let (way, counted) = (this.way(), this.decision.counted());
         if counted.is_empty() && skip.is_none() {
             return ruby.get_inner(&NOTHING).entry(isize::try_from(way).unwrap_or_default());
         }
@@ -239,9 +231,10 @@ impl Decision {
             told.push(evaluated.limit())?;
             told.push(evaluated.period_s())?;
         }
-        if let Some(place) = skip {
+        if let Some((place, rule)) = skip {
             told.push(place)?;
-            told.push(ruby.get_inner(&SKIP))?;
+            // The same object each time.
+            told.push(ruby.str_new(rule.action().as_str()).to_interned_str())?;
         }
         Ok(told)
     }
@@ -282,6 +275,5 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("retry_after", method!(Decision::retry_after, 1))?;
     class.define_method("banned?", method!(Decision::is_banned, 1))?;
     class.define_method("headers", method!(Decision::headers, 2))?;
-    class.define_method("counted_size", method!(Decision::counted_size, 0))?;
     class.define_method("told", method!(Decision::told, 0))
 }

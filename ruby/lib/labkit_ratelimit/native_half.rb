@@ -20,7 +20,7 @@ module Labkit
         },
         Decision: {
           0 => %i[action matched? exceeded? skipped? warned? error? degraded? rules_version rules rule skipped_by
-                  most_constraining reported reported_retry_after size counted_size told],
+                  most_constraining reported reported_retry_after size told],
           1 => %i[place outcome over? limit period count remaining reset_at_us reset_after retry_after banned?],
           2 => %i[headers]
         },

@@ -43,11 +43,6 @@ module Labkit
           way != Generic && !(way == Client && ClusterCalls.asking?(connection))
         end
 
-        # @return [Boolean] whether the server does not know the digest
-        def unknown_script?(error)
-          error.message.start_with?("NOSCRIPT")
-        end
-
         # Interrupts what cannot be given a time-out, and closes that connection: its reply may still come.
         def interrupt(left, connection, &block)
           Timeout.timeout(left, &block)
@@ -76,6 +71,18 @@ module Labkit
           return yield(connection._client) unless locks?(connection.class)
 
           connection.send(:synchronize, &block)
+        end
+
+        # Sends a call by its script's digest, and, where the server does not know that, by its text: then nothing ran.
+        #
+        # @yieldparam command [Array]
+        # @return [String] the reply
+        def sent(pending)
+          yield pending.command
+        rescue StandardError => e
+          raise unless e.message.start_with?("NOSCRIPT")
+
+          yield with_text(pending)
         end
 
         # The command of a call with the script itself in place of its digest.

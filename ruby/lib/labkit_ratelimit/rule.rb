@@ -33,7 +33,7 @@ module Labkit
     # @!attribute [r] algorithm
     #   @return [Symbol] `:fixed_window` or `:gcra`
     # @!attribute [r] burst
-    #   @return [Numeric, #call, nil] the bucket of GCRA; the limit, where it is nil
+    #   @return [Numeric, nil] the bucket of GCRA; the limit, where it is nil
     # @!attribute [r] final
     #   @return [Boolean] where it matched and allowed, later rules do not run
     # @!attribute [r] overrides

@@ -15,7 +15,7 @@ RSpec.describe "Native::Core" do
     expect([last.matched?, last.exceeded?, last.skipped?, last.warned?, last.error?, last.degraded?])
       .to eq([true, true, false, false, false, false])
     expect([last.rule, last.reported, last.most_constraining, last.skipped_by]).to eq([0, 0, 0, nil])
-    expect([last.size, last.counted_size, last.place(0), last.outcome(0), last.over?(0)]).to eq([1, 1, 0, "block", true])
+    expect([last.size, last.told.size, last.place(0), last.outcome(0), last.over?(0)]).to eq([1, 5, 0, "block", true])
     expect(last.told).to eq([5, 0, "block", 2, 60])
     expect([last.limit(0), last.period(0), last.remaining(0), last.banned?(0)]).to eq([2, 60, 0.0, false])
     expect(last.retry_after(0)).to be_within(1).of(60)

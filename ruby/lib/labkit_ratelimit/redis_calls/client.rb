@@ -38,11 +38,7 @@ module Labkit
               return connection.call_once_v(RedisCalls.with_text(pending))
             end
 
-            connection.call_once_v(pending.command)
-          rescue StandardError => e
-            raise unless RedisCalls.unknown_script?(e)
-
-            connection.call_once_v(RedisCalls.with_text(pending))
+            RedisCalls.sent(pending) { |command| connection.call_once_v(command) }
           end
         end
       end

@@ -20,11 +20,9 @@ module Labkit
           private
 
           def by_methods(connection, pending)
-            connection.evalsha(pending.script[0], keys: pending.keys, argv: pending.argv)
-          rescue StandardError => e
-            raise unless RedisCalls.unknown_script?(e)
-
-            connection.eval(pending.script[1], keys: pending.keys, argv: pending.argv)
+            RedisCalls.sent(pending) do |method, script|
+              connection.public_send(method, script, keys: pending.keys, argv: pending.argv)
+            end
           end
         end
       end

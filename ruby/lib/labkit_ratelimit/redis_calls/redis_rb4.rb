@@ -65,11 +65,7 @@ module Labkit
               return client.call(RedisCalls.with_text(pending))
             end
 
-            client.call(pending.command)
-          rescue StandardError => e
-            raise unless RedisCalls.unknown_script?(e)
-
-            client.call(RedisCalls.with_text(pending))
+            RedisCalls.sent(pending) { |command| client.call(command) }
           end
         end
       end

@@ -40,13 +40,7 @@ module Labkit
           private
 
           def send_script(client, pending)
-            client.disable_reconnection do
-              client.call_v(pending.command)
-            rescue StandardError => e
-              raise unless RedisCalls.unknown_script?(e)
-
-              client.call_v(RedisCalls.with_text(pending))
-            end
+            client.disable_reconnection { RedisCalls.sent(pending) { |command| client.call_v(command) } }
           end
         end
       end
