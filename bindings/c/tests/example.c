@@ -186,7 +186,7 @@ static void on_a_redis_that_is_down(void) {
 
   // A clear says what failed, also where the circuit is open.
 #define CLEARED() labkit_ratelimit_clear(limiter, 0, identifier, length, &answer, buffer, sizeof buffer)
-  for (int failures = 2; failures < 5; failures++) {
+  for (int failures = 3; failures < 5; failures++) {
     EXPECT(CLEARED() == LABKIT_RATELIMIT_STATUS_CALL && answer.failure == 0);
     EXPECT(SETTLED(answer.pending, 1) == LABKIT_RATELIMIT_STATUS_DONE && answer.failure == 6);
     said = taken(answer.text);
