@@ -320,13 +320,13 @@ func TestOptionsThatMeanNothingAreFound(t *testing.T) {
 		"max_keys": {MaxKeys: -5},
 		"topology": {Topology: "bogus"},
 		"deadline": {Deadline: -1},
-		"redis":    {Redis: (*odd)(nil)},
+		"redis":    {Redis: (*fakeRedis)(nil)},
 	} {
 		if codes := findingsOf(t, config); len(codes) != 1 || codes[path] != "option_invalid" {
 			t.Errorf("%s: %v", path, codes)
 		}
 	}
-	if codes := findingsOf(t, Config{Redis: &odd{}}); codes["redis"] != "option_invalid" {
+	if codes := findingsOf(t, Config{Redis: &odd{}}); len(codes) != 1 || codes["redis"] != "option_invalid" {
 		t.Error(codes)
 	}
 	all := Config{Name: "lim", Topology: "bogus", Deadline: 500, Redis: fakeRedis{}, MaxKeys: -1}
@@ -343,8 +343,14 @@ type noted struct{ fakeRedis }
 
 func (noted) Notes() []string { return []string{"mind the time"} }
 
+// mute cannot even say that.
+type mute struct{ fakeRedis }
+
+func (mute) Notes() []string { panic("no") }
+
 func TestAClientMaySaySomethingAtTheStart(t *testing.T) {
 	logger, log := logged()
+	newLimiter(t, Config{Redis: mute{}, Logger: logger})
 	newLimiter(t, Config{Redis: noted{}, Logger: logger})
 	if want := `msg=rate_limit_redis_client name=lim error_message="mind the time"`; !strings.Contains(log.String(), want) {
 		t.Error(log)

@@ -85,10 +85,8 @@ func build(config Config, documents *Documents) (*Limiter, *rejection, error) {
 	}
 	limiter := &Limiter{
 		name: config.Name, handle: handle, redis: config.Redis, logger: config.Logger,
-		functions: writer.functions, patterns: writer.patterns, blocksOnError: config.OnError == BlockOnError,
-	}
-	if redis, ok := config.Redis.(Punctual); ok && status == native.Done {
-		limiter.punctual = redis.Punctual()
+		functions: writer.functions, patterns: writer.patterns, punctual: writer.punctual,
+		blocksOnError: config.OnError == BlockOnError,
 	}
 	var said said
 	if err := json.Unmarshal(answer, &said); err != nil {
@@ -100,11 +98,7 @@ func build(config Config, documents *Documents) (*Limiter, *rejection, error) {
 		return nil, said.Error, nil
 	}
 	limiter.rules.Store(said.Rules)
-	if redis, ok := config.Redis.(Noted); ok {
-		for _, note := range redis.Notes() {
-			limiter.write([]logLine{{Message: "rate_limit_redis_client", Name: limiter.name, ErrorMessage: &note}}, nil)
-		}
-	}
+	limiter.note(config.Redis)
 	limiter.cleanup = runtime.AddCleanup(limiter, func(handle uint64) { native.Free(handle) }, handle)
 	return limiter, nil, nil
 }

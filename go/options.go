@@ -37,7 +37,7 @@ func (w *ruleWriter) options(config *Config) Topology {
 		w.found("option_invalid", "redis", fmt.Sprintf("redis is a client, and this is a nil of %T", config.Redis))
 		return topology
 	}
-	clustered, err := asked(config.Redis)
+	clustered, err := w.ask(config.Redis)
 	if err != nil {
 		w.found("option_invalid", "redis", fmt.Sprintf("redis is a client that works, and this is none: %s", err))
 	}
@@ -56,14 +56,26 @@ func isNil(redis Scripter) bool {
 	}
 }
 
-// asked asks a client what it knows of itself, once, where a panic can still be told.
-func asked(redis Scripter) (clustered bool, err error) {
+// ask asks a client what it knows of itself, once, where a panic can still be told.
+func (w *ruleWriter) ask(redis Scripter) (clustered bool, err error) {
 	defer recovered(&err)
 	if redis, ok := redis.(Punctual); ok {
-		redis.Punctual()
+		w.punctual = redis.Punctual()
 	}
 	if redis, ok := redis.(Clustered); ok {
 		clustered = redis.Clustered()
 	}
 	return clustered, nil
+}
+
+// note logs what a client has to say of itself.
+func (l *Limiter) note(redis Scripter) {
+	noted, ok := redis.(Noted)
+	if !ok {
+		return
+	}
+	defer func() { _ = recover() }()
+	for _, note := range noted.Notes() {
+		l.write([]logLine{{Message: "rate_limit_redis_client", Name: l.name, ErrorMessage: &note}}, nil)
+	}
 }

@@ -17,6 +17,8 @@ type ruleWriter struct {
 	patterns  []*regexp.Regexp
 	// What is wrong and the core cannot see.
 	findings []object
+	// Of the client.
+	punctual bool
 	// Lists and maps around the matcher in hand.
 	around []uintptr
 }
