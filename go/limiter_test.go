@@ -1,43 +1,14 @@
 package ratelimit
 
 import (
-	"fmt"
 	"log/slog"
-	"os"
-	"runtime"
-	"strings"
 	"testing"
-	"time"
+
+	"gitlab.com/gitlab-org/labkit-ratelimit/go/internal/leaks"
 )
 
-// TestMain fails where tests leave goroutines behind. This module depends on nothing, so it counts by itself.
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if left := leaked(); code == 0 && left != "" {
-		fmt.Fprintln(os.Stderr, "goroutines are left behind:\n"+left)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-// leaked are the stacks of goroutines of ours that do not end.
-func leaked() string {
-	var ours []string
-	for range 100 {
-		stacks := make([]byte, 1<<20)
-		stacks = stacks[:runtime.Stack(stacks, true)]
-		ours = nil
-		for _, stack := range strings.Split(string(stacks), "\n\n") {
-			if strings.Contains(stack, "labkit-ratelimit/go") && !strings.Contains(stack, "TestMain") {
-				ours = append(ours, stack)
-			}
-		}
-		if len(ours) == 0 {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	return strings.Join(ours, "\n\n")
+	leaks.Main(m)
 }
 
 // newLimiter is one that is closed with its test. Without a name, a store or a logger it gets its own.
