@@ -21,12 +21,15 @@ func (l *Limiter) Peek(ctx context.Context, id Identifier, options ...Option) (R
 	return l.decide(ctx, native.Peek, id, options)
 }
 
-// Enforce is [Limiter.Check], but a request that is refused is an error, an [*ExceededError]; and that is the only one:
-// a request that may go on without a verdict goes on.
+// Enforce is [Limiter.Check], but a request that is refused is an error, an [*ExceededError]. A request that may go on
+// without a verdict goes on, without an error; but for a limiter that is closed, where the error is of [ErrClosed].
 func (l *Limiter) Enforce(ctx context.Context, id Identifier, options ...Option) (Result, error) {
 	result, err := l.decide(ctx, native.Check, id, options)
 	if result.Blocked() {
 		return result, &ExceededError{Limiter: l.name, Result: result, cause: err}
+	}
+	if failure := (*Error)(nil); errors.As(err, &failure) && failure.kind == ErrClosed {
+		return result, err
 	}
 	return result, nil
 }
@@ -39,13 +42,13 @@ func (l *Limiter) decide(ctx context.Context, mode native.Mode, id Identifier, o
 	// What a function of a rule returned as an error, for the error of the check.
 	var cause error
 	for {
-		rules := l.rules.Load()
+		rules := l.inForce()
 		w.fit(len(rules.Rules))
 		w.identifier = id.appendTo(w.identifier[:0], rules.Properties)
 		status := native.Decide(l.handle, rules.Serial, mode, request.cost, w.identifier, w.answers,
 			&w.answer, w.evaluations, w.buffer)
 		if status == native.Done {
-			return l.decided(w, rules, id, cause)
+			return l.decided(w, rules, id, cause, nil)
 		}
 		switch {
 		case status == native.Ask:
@@ -58,16 +61,17 @@ func (l *Limiter) decide(ctx context.Context, mode native.Mode, id Identifier, o
 			// Nothing was counted. Questions of other rules have other answers.
 			w.answers = w.answers[:0]
 			if err := l.refresh(); err != nil {
-				return l.undecided(err)
+				return l.undecided(err, id)
 			}
 		default:
-			return l.undecided(statusError(status))
+			return l.undecided(statusError(status), id)
 		}
 	}
 }
 
-// decided is the result of an answer, the error that it tells of, and its lines in the log.
-func (l *Limiter) decided(w *work, rules *ruleSet, id Identifier, cause error) (Result, error) {
+// decided is the result of an answer, the error that it tells of, and its lines in the log. asked and cause are the errors
+// of a rule's function, and of a call.
+func (l *Limiter) decided(w *work, rules *ruleSet, id Identifier, asked, cause error) (Result, error) {
 	result := resultOf(&w.answer, w.evaluations, rules)
 	if w.answer.Failure == 0 && w.answer.Text == 0 {
 		return result, nil
@@ -77,6 +81,9 @@ func (l *Limiter) decided(w *work, rules *ruleSet, id Identifier, cause error) (
 		return result, nil
 	}
 	failure.cause = cause
+	if failure.kind == ErrFunction || failure.kind == ErrPattern {
+		failure.cause = asked
+	}
 	return result, failure
 }
 
@@ -104,8 +111,8 @@ func (l *Limiter) heard(answer *native.Answer, id Identifier) *Error {
 	return failure
 }
 
-// undecided is the answer of a call that did not even reach the core.
-func (l *Limiter) undecided(err error) (Result, error) {
+// undecided is the answer of a call that did not even reach the core, which so says nothing of it.
+func (l *Limiter) undecided(err error, id Identifier) (Result, error) {
 	result := Result{rule: native.None, reported: native.None, shown: native.None, flags: native.Failed}
 	if l.blocksOnError {
 		result.verdict = 1
@@ -114,5 +121,7 @@ func (l *Limiter) undecided(err error) (Result, error) {
 	if errors.Is(err, ErrClosed) {
 		kind = ErrClosed
 	}
-	return result, &Error{Limiter: l.name, Message: err.Error(), kind: kind, cause: err}
+	class, message := classOf(err)
+	l.warn("rate_limit_error", class, message, id)
+	return result, &Error{Limiter: l.name, Class: class, Message: message, kind: kind, cause: err}
 }

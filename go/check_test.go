@@ -183,8 +183,8 @@ func TestAClosedLimiterSaysSo(t *testing.T) {
 		if err := limiter.Reload(Documents{}); !errors.Is(err, ErrClosed) {
 			t.Error(err)
 		}
-		if limiter.Metrics() != nil {
-			t.Error("it has no metrics")
+		if len(limiter.Metrics()) != 0 {
+			t.Error("it counted nothing")
 		}
 	}
 }
@@ -236,6 +236,9 @@ func TestEachGoroutineGetsItsOwnAnswer(t *testing.T) {
 }
 
 func TestACheckAllocatesItsResultAlone(t *testing.T) {
+	if raced {
+		t.Skip("pools forget at random under -race")
+	}
 	limiter, id := threeProperties(t)
 	ctx := context.Background()
 	if allocated := testing.AllocsPerRun(1000, func() { _, _ = limiter.Check(ctx, id) }); allocated > 2 {

@@ -15,20 +15,21 @@ func (l *Limiter) Clear(ctx context.Context, id Identifier) (deleted uint64, err
 	defer runtime.KeepAlive(l)
 	status := native.Stale
 	for status == native.Stale {
-		rules := l.rules.Load()
+		rules := l.inForce()
 		w.fit(len(rules.Rules))
 		w.identifier = id.appendTo(w.identifier[:0], rules.Properties)
 		status = native.Clear(l.handle, rules.Serial, w.identifier, &w.answer, w.buffer)
 		if status == native.Stale {
 			if err := l.refresh(); err != nil {
-				_, failure := l.undecided(err)
+				_, failure := l.undecided(err, id)
 				return 0, failure
 			}
 		}
 	}
+	var cause error
 	for {
 		deleted = w.answer.Deleted
-		if failure := l.clearFailure(w, id); failure != nil {
+		if failure := l.clearFailure(w, id, cause); failure != nil && (err == nil || cause != nil) {
 			err = failure
 		}
 		switch status {
@@ -41,21 +42,20 @@ func (l *Limiter) Clear(ctx context.Context, id Identifier) (deleted uint64, err
 			w.answer.Deleted = deleted
 			continue
 		default:
-			_, failure := l.undecided(statusError(status))
+			_, failure := l.undecided(statusError(status), id)
 			return deleted, failure
 		}
-		var cause error
-		if status, cause = l.run(ctx, w); cause != nil {
-			err = &Error{Limiter: l.name, kind: ErrStore, Message: cause.Error(), cause: cause}
-			if ctx.Err() != nil {
-				return deleted, &Error{Limiter: l.name, kind: ErrAbandoned, Message: cause.Error(), cause: cause}
-			}
+		var left bool
+		if status, cause, left = l.run(ctx, w); left {
+			class, message := classOf(context.Cause(ctx))
+			l.warn("rate_limit_error", class, message, id)
+			return deleted, &Error{Limiter: l.name, Class: class, Message: message, kind: ErrAbandoned, cause: cause}
 		}
 	}
 }
 
-// clearFailure logs what the core says of a clear under way.
-func (l *Limiter) clearFailure(w *work, id Identifier) error {
+// clearFailure logs what the core says of a clear under way. cause is the error of its last call.
+func (l *Limiter) clearFailure(w *work, id Identifier, cause error) error {
 	if w.answer.Text == 0 {
 		return nil
 	}
@@ -64,5 +64,6 @@ func (l *Limiter) clearFailure(w *work, id Identifier) error {
 	if failure.kind == nil {
 		return nil
 	}
+	failure.cause = cause
 	return failure
 }

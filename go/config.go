@@ -37,8 +37,8 @@ type Config struct {
 	Properties []string
 	// AllowedSkipRules are the names of skip rules that documents may have.
 	AllowedSkipRules []string
-	// LenientDocuments makes [FromBytes] and [FromFiles] log mistakes in documents, and go on with the defaults, if
-	// there are any. By default they are an error.
+	// LenientDocuments makes [FromBytes] and [FromFiles] log mistakes in documents, and files that cannot be read, and go
+	// on with the defaults, if there are any. By default they are an error: a program in Go looks at it when it starts.
 	LenientDocuments bool
 }
 

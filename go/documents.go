@@ -45,13 +45,48 @@ func FromBytes(config Config, documents Documents) (*Limiter, error) {
 	return limiter, nil
 }
 
-// FromFiles is [FromBytes] of files as they are now. One that cannot be read is an error in any case.
+// FromFiles is [FromBytes] of files as they are now. One that cannot be read is a mistake like any other: an error, or
+// with [Config.LenientDocuments] a line in the log, where there are defaults.
 func FromFiles(config Config, files Files) (*Limiter, error) {
-	documents, err := files.read()
+	documents, unread := files.read()
+	if unread == nil {
+		return FromBytes(config, documents)
+	}
+	if !config.LenientDocuments {
+		return nil, unread
+	}
+	limiter, err := withDefaults(config, files.AvailableLimiters)
 	if err != nil {
 		return nil, err
 	}
-	return FromBytes(config, documents)
+	if limiter == nil {
+		return nil, unread
+	}
+	limiter.unread(unread)
+	return limiter, nil
+}
+
+// withDefaults is a limiter of the contract alone, if it can be had; else of the rules in code, if there are any; else nil.
+func withDefaults(config Config, contract string) (*Limiter, error) {
+	config.LenientDocuments = false
+	if documents, err := (Files{AvailableLimiters: contract}).read(); err == nil && contract != "" {
+		if limiter, failure, err := build(config, &documents); err != nil || failure == nil {
+			return limiter, err
+		}
+	}
+	if len(config.Rules) == 0 {
+		return nil, nil
+	}
+	limiter, failure, err := build(config, nil)
+	if failure != nil {
+		return nil, &DocumentError{Findings: failure.Findings, message: failure.Message}
+	}
+	return limiter, err
+}
+
+// unread logs that a file cannot be read.
+func (l *Limiter) unread(err error) {
+	l.warn("rate_limit_invalid_documents", "UnreadableDocument", err.Error(), nil)
 }
 
 // Reload puts documents in place of those in force. Checks under way end by the rules that they began with, and counters
@@ -80,10 +115,12 @@ func (l *Limiter) Reload(documents Documents) error {
 	return nil
 }
 
-// ReloadFiles is [Limiter.Reload] of files as they are now.
+// ReloadFiles is [Limiter.Reload] of files as they are now. One that cannot be read changes nothing: that is logged, and a
+// [*DocumentError].
 func (l *Limiter) ReloadFiles(files Files) error {
 	documents, err := files.read()
 	if err != nil {
+		l.unread(err)
 		return err
 	}
 	return l.Reload(documents)

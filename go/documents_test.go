@@ -37,7 +37,7 @@ func TestDocumentsStandInTheDefaultsPlace(t *testing.T) {
 		AvailableLimiters: write("available_limiters.yaml", contract),
 		RateLimits:        []string{write("rate_limits.yaml", string(operators("{name: per_ip, action: limit, characteristics: [ip], limit: 5, period_s: 60}").Text))},
 	}
-	limiter, err := FromFiles(Config{Name: "sign_in", MaxKeys: 10}, files)
+	limiter, err := FromFiles(Config{Name: "sign_in", MaxKeys: 10, Logger: slog.New(slog.DiscardHandler)}, files)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ var (
 	ErrAbandoned = errors.New("ratelimit: the caller did not wait")
 	// ErrInternal: a defect of this library.
 	ErrInternal = errors.New("ratelimit: a defect")
-	// ErrClosed: the limiter was closed.
+	// ErrClosed: the limiter was closed, or is none that [New] made.
 	ErrClosed = errors.New("ratelimit: the limiter is closed")
 	// ErrExceeded: a request was refused. Only [Limiter.Enforce] returns it.
 	ErrExceeded = errors.New("ratelimit: limit exceeded")
@@ -45,7 +45,11 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	text := e.kind.Error() + ": limiter " + e.Limiter
+	kind := e.kind
+	if kind == nil {
+		kind = ErrInternal
+	}
+	text := kind.Error() + ": limiter " + e.Limiter
 	if e.Rule != "" {
 		text += ", rule " + e.Rule
 	}
@@ -57,7 +61,7 @@ func (e *Error) Error() string {
 
 // Is tells the kind: one of the Err values of this package.
 func (e *Error) Is(target error) bool {
-	return target == e.kind || e.kind == ErrCircuitOpen && target == ErrStore
+	return target != nil && target == e.kind || e.kind == ErrCircuitOpen && target == ErrStore
 }
 
 // Unwrap is the error of the Redis client, of a rule's function, or of the context.

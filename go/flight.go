@@ -2,7 +2,6 @@ package ratelimit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -22,6 +21,7 @@ type flight struct {
 	mu        sync.Mutex
 	isLanded  bool
 	abandoned bool
+	told      bool // of an abandoned one, the core
 	reply     string
 	err       error
 }
@@ -31,7 +31,8 @@ type flight struct {
 func (l *Limiter) newFlight(ctx context.Context, w *work) *flight {
 	f, ok := l.flights.Get().(*flight)
 	if !ok {
-		f = &flight{limiter: l, alarm: newAlarm(), landed: make(chan struct{}, 1)}
+		f = &flight{limiter: l, landed: make(chan struct{}, 1)}
+		f.alarm = newAlarm(f.late)
 	}
 	f.call.read(w)
 	f.isLanded, f.reply, f.err = false, "", nil
@@ -82,8 +83,31 @@ func (f *flight) land(reply string, err error) {
 	f.landed <- struct{}{}
 	if f.abandoned {
 		// Nobody waits for it, but it shows whether Redis works.
-		f.limiter.settleAbandoned(f)
+		kind, class, text := native.Reply, "", reply
+		if err != nil {
+			kind = native.Fault
+			class, text = classOf(err)
+		}
+		f.tell(kind, class, text)
 		f.alarm.stop()
+	}
+}
+
+// late is called when the deadline passes. Where its caller left before, the core is told now: calls that hang must open
+// the circuit, however early their callers leave.
+func (f *flight) late() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.abandoned && !f.isLanded {
+		f.tell(native.Deadline, "", "")
+	}
+}
+
+// tell tells the core what became of a call that nobody waits for, once: a reply after the deadline is dropped.
+func (f *flight) tell(kind native.Outcome, class, text string) {
+	if !f.told {
+		f.told = true
+		f.limiter.settleAbandoned(f.call.pending, kind, class, text)
 	}
 }
 
@@ -106,7 +130,7 @@ func (f *flight) outcome() (kind native.Outcome, class, text string, cause error
 	switch {
 	case !f.isLanded:
 		return native.Deadline, "", "", context.DeadlineExceeded
-	case f.err != nil && errors.Is(f.err, context.DeadlineExceeded):
+	case f.err != nil && isOf(f.err, context.DeadlineExceeded):
 		return native.Deadline, "", "", f.err
 	case f.err != nil:
 		class, text = classOf(f.err)
@@ -126,19 +150,20 @@ func (f *flight) leave(reason error, w *work) (native.Status, bool) {
 	}
 	f.abandoned = true
 	class, text := classOf(reason)
-	return native.Abandon(f.limiter.handle, f.call.pending, class, text, &w.answer, w.evaluations), true
+	status := native.Abandon(f.limiter.handle, f.call.pending, class, text, &w.answer, w.evaluations)
+	select {
+	case <-f.alarm.rung:
+		f.tell(native.Deadline, "", "")
+	default:
+	}
+	return status, true
 }
 
 // settleAbandoned tells the core how a call ended that nobody waited for.
-func (l *Limiter) settleAbandoned(f *flight) {
+func (l *Limiter) settleAbandoned(pending uint64, kind native.Outcome, class, text string) {
 	w := newWork()
 	defer w.done()
-	kind, class, text := native.Reply, "", f.reply
-	if f.err != nil {
-		kind = native.Fault
-		class, text = classOf(f.err)
-	}
-	if native.Settle(l.handle, f.call.pending, kind, class, text, &w.answer, w.evaluations, w.buffer) == native.Done {
+	if native.Settle(l.handle, pending, kind, class, text, &w.answer, w.evaluations, w.buffer) == native.Done {
 		l.heard(&w.answer, nil)
 	}
 }

@@ -83,15 +83,22 @@ func appendOdd(to []byte, value reflect.Value) []byte {
 	}
 }
 
+// mostHops is how many pointers in a row are followed.
+const mostHops = 16
+
 // appendPointed goes to what a pointer points to; a text of the pointer's own comes before that of what it points to.
 func appendPointed(to []byte, value reflect.Value) []byte {
 	if value.IsNil() {
 		return native.AppendNull(to)
 	}
 	inner := value.Elem()
-	for hops := 0; inner.Kind() == reflect.Pointer && hops < 8; hops++ {
+	// One that points to itself, by an interface perhaps, has no end.
+	for hops := 0; inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Interface; hops++ {
 		if inner.IsNil() {
 			return native.AppendNull(to)
+		}
+		if hops == mostHops {
+			return native.AppendBad(to, "a pointer to a pointer")
 		}
 		value, inner = inner, inner.Elem()
 	}
@@ -104,8 +111,6 @@ func appendPointed(to []byte, value reflect.Value) []byte {
 		if ok {
 			return native.AppendText(to, text)
 		}
-	case reflect.Pointer:
-		return native.AppendBad(to, "a pointer to a pointer")
 	}
 	if !inner.CanInterface() {
 		return native.AppendBad(to, kindOf(inner))

@@ -42,16 +42,23 @@ func (l *lapse) Err() error {
 type alarm struct {
 	timer *time.Timer
 	rung  chan struct{}
+	then  func()
 }
 
-func newAlarm() *alarm {
-	return &alarm{rung: make(chan struct{})}
+// newAlarm calls then when it has rung.
+func newAlarm(then func()) *alarm {
+	return &alarm{rung: make(chan struct{}), then: then}
+}
+
+func (a *alarm) ring() {
+	close(a.rung)
+	a.then()
 }
 
 // set says when it rings.
 func (a *alarm) set(after time.Duration) time.Time {
 	if a.timer == nil {
-		a.timer = time.AfterFunc(after, func() { close(a.rung) })
+		a.timer = time.AfterFunc(after, a.ring)
 	} else {
 		a.timer.Reset(after)
 	}

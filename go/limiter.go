@@ -29,6 +29,8 @@ type Limiter struct {
 	punctual bool
 	// Calls that landed, to be used again.
 	flights sync.Pool
+	// What the metrics stood at when it was closed; nil before.
+	last atomic.Pointer[[]Sample]
 }
 
 // New checks everything that config holds, and builds a limiter. An error is a [*ConfigError] with every mistake, or
@@ -83,10 +85,8 @@ func build(config Config, documents *Documents) (*Limiter, *rejection, error) {
 	}
 	limiter := &Limiter{
 		name: config.Name, handle: handle, redis: config.Redis, logger: config.Logger,
-		functions: writer.functions, patterns: writer.patterns, blocksOnError: config.OnError == BlockOnError,
-	}
-	if redis, ok := config.Redis.(Punctual); ok {
-		limiter.punctual = redis.Punctual()
+		functions: writer.functions, patterns: writer.patterns, punctual: writer.punctual,
+		blocksOnError: config.OnError == BlockOnError,
 	}
 	var said said
 	if err := json.Unmarshal(answer, &said); err != nil {
@@ -98,14 +98,17 @@ func build(config Config, documents *Documents) (*Limiter, *rejection, error) {
 		return nil, said.Error, nil
 	}
 	limiter.rules.Store(said.Rules)
+	limiter.note(config.Redis)
 	limiter.cleanup = runtime.AddCleanup(limiter, func(handle uint64) { native.Free(handle) }, handle)
 	return limiter, nil, nil
 }
 
 // settings are the configuration as the core reads it.
 func settings(config Config, documents *Documents, writer *ruleWriter) object {
+	rules := writer.rules(config.Rules)
+	topology := writer.options(&config)
 	settings := object{
-		"name": config.Name, "rules": writer.rules(config.Rules), "strict": !config.LenientDocuments,
+		"name": config.Name, "rules": rules, "findings": writer.findings, "strict": !config.LenientDocuments,
 		"properties": config.Properties, "allowed_skip_rules": config.AllowedSkipRules,
 	}
 	settings.put("evaluation", config.Evaluation, config.Evaluation != "")
@@ -118,27 +121,13 @@ func settings(config Config, documents *Documents, writer *ruleWriter) object {
 	}
 	switch {
 	case config.Redis != nil:
-		deadline := config.Deadline
-		if deadline == 0 {
-			deadline = DefaultDeadline
-		}
 		settings["store"] = object{"redis": object{
-			"topology": topologyOf(config), "deadline_us": deadline.Microseconds(),
+			"topology": topology, "deadline_us": config.Deadline.Microseconds(),
 		}}
 	case config.MaxKeys > 0:
 		settings["store"] = object{"memory": object{"max_keys": config.MaxKeys}}
 	}
 	return settings
-}
-
-func topologyOf(config Config) Topology {
-	if config.Topology != "" {
-		return config.Topology
-	}
-	if redis, ok := config.Redis.(Clustered); ok && redis.Clustered() {
-		return Cluster
-	}
-	return Single
 }
 
 // Name is the limiter's.
@@ -151,15 +140,30 @@ func (l *Limiter) Name() string {
 func (l *Limiter) Close() error {
 	if l.closed.CompareAndSwap(false, true) {
 		l.cleanup.Stop()
+		last := l.Metrics()
+		l.last.Store(&last)
 		native.Free(l.handle)
 	}
 	return nil
+}
+
+// Closed tells whether it was closed.
+func (l *Limiter) Closed() bool {
+	return l.last.Load() != nil
 }
 
 // CloseCircuit makes the next check ask Redis again, as an operator may after mending it.
 func (l *Limiter) CloseCircuit() {
 	native.CloseCircuit(l.handle)
 	runtime.KeepAlive(l)
+}
+
+// inForce are the rules in force: none of a limiter that [New] did not make, which has no handle either.
+func (l *Limiter) inForce() *ruleSet {
+	if rules := l.rules.Load(); rules != nil {
+		return rules
+	}
+	return &ruleSet{}
 }
 
 // refresh looks up which rules are in force, after others were loaded.

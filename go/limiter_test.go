@@ -3,7 +3,13 @@ package ratelimit
 import (
 	"log/slog"
 	"testing"
+
+	"gitlab.com/gitlab-org/labkit-ratelimit/go/internal/leaks"
 )
+
+func TestMain(m *testing.M) {
+	leaks.Main(m)
+}
 
 // newLimiter is one that is closed with its test. Without a name, a store or a logger it gets its own.
 func newLimiter(tb testing.TB, config Config) *Limiter {

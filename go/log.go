@@ -36,6 +36,14 @@ func (l *Limiter) write(lines []logLine, id Identifier) {
 	}
 }
 
+// warn writes a line of what only Go knows of.
+func (l *Limiter) warn(message, class, text string, id Identifier) {
+	kind := "rate_limit_error"
+	l.write([]logLine{{
+		Message: message, ErrorType: &kind, Name: l.name, ClassName: &class, ErrorMessage: &text, OfIdentifier: id != nil,
+	}}, id)
+}
+
 func (line *logLine) attrs() []slog.Attr {
 	attrs := []slog.Attr{slog.String("name", line.Name)}
 	optional := []struct {

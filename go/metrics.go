@@ -20,10 +20,13 @@ type Sample struct {
 }
 
 // Metrics are the limiter's counters and gauges as they stand. The core counts them; reading costs the checks nothing.
-// A limiter that was closed has none.
+// Those of a limiter that was closed are as they stood then.
 func (l *Limiter) Metrics() []Sample {
 	text, status := native.Metrics(l.handle)
 	runtime.KeepAlive(l)
+	if last := l.last.Load(); status != native.Done && last != nil {
+		return *last
+	}
 	if status != native.Done {
 		return nil
 	}

@@ -33,6 +33,13 @@ type Punctual interface {
 	Punctual() bool
 }
 
+// Noted is a [Scripter] with something to say of itself when a limiter is built on it, a line of the log each. What was
+// said of a client need not be said again.
+type Noted interface {
+	// Notes are what there is to say.
+	Notes() []string
+}
+
 // runScript sends a call, with the source where the server does not know the digest.
 func runScript(ctx context.Context, redis Scripter, call *scriptCall) (reply string, err error) {
 	defer recovered(&err)

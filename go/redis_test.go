@@ -275,8 +275,8 @@ func TestTheContextOfACallIsItsOwn(t *testing.T) {
 
 // What is ours: the call's words, its context, the result; and a goroutine where somebody may leave. Nothing by the rule.
 func TestACallOnRedisAllocatesLittle(t *testing.T) {
-	if testing.Short() {
-		t.Skip("pools forget at random under -race, which runs short")
+	if raced {
+		t.Skip("pools forget at random under -race")
 	}
 	three := []Rule{
 		{Name: "per_user", Characteristics: []string{"user"}, Limit: 1 << 40, Period: time.Hour},

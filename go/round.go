@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -74,7 +75,7 @@ type NotANumberError struct {
 }
 
 func (e *NotANumberError) Error() string {
-	return fmt.Sprintf("%v is no number, but %T", e.Value, e.Value)
+	return fmt.Sprintf("%s is no number, but %T", shown(e.Value), e.Value)
 }
 
 // PanicError is what a function of a rule, or a Redis client, panicked with.
@@ -84,7 +85,7 @@ type PanicError struct {
 }
 
 func (e *PanicError) Error() string {
-	return fmt.Sprintf("panic: %v", e.Value)
+	return "panic: " + shown(e.Value)
 }
 
 // recovered makes an error of a panic.
@@ -94,7 +95,34 @@ func recovered(err *error) {
 	}
 }
 
-// classOf is an error as the log has it: its type, and what it says. Both are UTF-8.
+// shown is what a value says of itself; of what may hold itself, only what it is. fmt stops panics of its methods.
+func shown(value any) string {
+	switch value.(type) {
+	case error, fmt.Stringer:
+		return fmt.Sprint(value)
+	}
+	switch reflect.ValueOf(value).Kind() {
+	case reflect.Pointer, reflect.Struct, reflect.Map, reflect.Slice, reflect.Array, reflect.Interface:
+		return kindOf(reflect.ValueOf(value))
+	default:
+		return fmt.Sprint(value)
+	}
+}
+
+// classOf is an error as the log has it: its type, and what it says. Both are UTF-8. The error is somebody else's, and may
+// be a nil of its type.
 func classOf(err error) (class, message string) {
-	return strings.ToValidUTF8(fmt.Sprintf("%T", err), "?"), strings.ToValidUTF8(err.Error(), "?")
+	class = strings.ToValidUTF8(fmt.Sprintf("%T", err), "?")
+	defer func() {
+		if recover() != nil {
+			message = "an error whose text panics"
+		}
+	}()
+	return class, strings.ToValidUTF8(err.Error(), "?")
+}
+
+// isOf is [errors.Is] of an error of somebody else's, whose methods may panic.
+func isOf(err, target error) (is bool) {
+	defer func() { _ = recover() }()
+	return errors.Is(err, target)
 }

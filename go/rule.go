@@ -1,7 +1,6 @@
 package ratelimit
 
 import (
-	"encoding/json"
 	"time"
 )
 
@@ -68,7 +67,7 @@ type Rule struct {
 	// Description is prose.
 	Description string
 
-	raw json.RawMessage
+	raw []byte
 }
 
 // Override is other numbers of a [Rule] for some requests. What is 0 stays the rule's.
@@ -88,5 +87,5 @@ type Override struct {
 // RuleFromJSON is a rule that is written as in documents, with the fields of docs/operators.md, but counts as code: its
 // action may be left out, and numbers of a skip rule are ignored. [New] finds what is wrong with it.
 func RuleFromJSON(text []byte) Rule {
-	return Rule{raw: text}
+	return Rule{raw: append([]byte{}, text...)}
 }

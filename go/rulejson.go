@@ -2,10 +2,11 @@ package ratelimit
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"math"
 	"reflect"
 	"regexp"
+	"slices"
+	"strconv"
 	"time"
 	"unicode/utf8"
 )
@@ -14,6 +15,16 @@ import (
 type ruleWriter struct {
 	functions []NumberFunc
 	patterns  []*regexp.Regexp
+	// What is wrong and the core cannot see.
+	findings []object
+	// Of the client.
+	punctual bool
+	// Lists and maps around the matcher in hand.
+	around []uintptr
+}
+
+func (w *ruleWriter) found(code, path, message string) {
+	w.findings = append(w.findings, object{"code": code, "path": path, "message": message})
 }
 
 // object is a JSON object without what is not given.
@@ -28,19 +39,16 @@ func (o object) put(field string, value any, given bool) {
 func (w *ruleWriter) rules(rules []Rule) []any {
 	written := make([]any, len(rules))
 	for at := range rules {
-		written[at] = w.rule(&rules[at])
+		if rule := &rules[at]; rule.raw != nil {
+			written[at] = w.raw(rule.raw, "rules["+strconv.Itoa(at)+"]")
+		} else {
+			written[at] = w.rule(rule)
+		}
 	}
 	return written
 }
 
 func (w *ruleWriter) rule(rule *Rule) any {
-	if rule.raw != nil {
-		if !json.Valid(rule.raw) {
-			// No rule at all: the core says so, and where.
-			return string(rule.raw)
-		}
-		return rule.raw
-	}
 	written := object{"name": rule.Name}
 	written.put("action", rule.Action, rule.Action != "")
 	written.put("match", w.match(rule.Match), len(rule.Match) > 0)
@@ -118,6 +126,14 @@ func (w *ruleWriter) matcher(given any, depth int) any {
 		return textOrBytes(given)
 	}
 	value := reflect.ValueOf(given)
+	if kind := value.Kind(); (kind == reflect.Slice || kind == reflect.Map) && value.Len() > 0 {
+		// One that holds itself has no end, and where it does so twice, no depth is small enough.
+		if slices.Contains(w.around, value.Pointer()) {
+			return object{"$bad": kindOf(value) + " that holds itself"}
+		}
+		w.around = append(w.around, value.Pointer())
+		defer func() { w.around = w.around[:len(w.around)-1] }()
+	}
 	switch value.Kind() {
 	case reflect.Slice, reflect.Array:
 		if _, ok, _ := textOf(value); ok {

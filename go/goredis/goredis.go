@@ -24,11 +24,12 @@ var (
 	_ ratelimit.Scripter  = (*Client)(nil)
 	_ ratelimit.Clustered = (*Client)(nil)
 	_ ratelimit.Punctual  = (*Client)(nil)
+	_ ratelimit.Noted     = (*Client)(nil)
 )
 
 // New wraps a client of the host, which is still the host's to close.
 func New(client redis.UniversalClient) *Client {
-	return &Client{client}
+	return &Client{redis: client}
 }
 
 // Clustered tells whether keys of different slots may be of different nodes.
@@ -42,10 +43,28 @@ func (c *Client) Clustered() bool {
 }
 
 // Punctual tells whether the client minds deadlines of contexts, while it reads and writes too. A client of a Cluster or
-// a Ring may ask several nodes first.
+// a Ring may ask several nodes first. It panics where there is no client, which [ratelimit.New] tells of.
 func (c *Client) Punctual() bool {
-	client, ok := c.redis.(*redis.Client)
-	return ok && client.Options().ContextTimeoutEnabled
+	if c.redis == nil {
+		panic("goredis.New was given no client")
+	}
+	mindsDeadlines, _ := c.mindsDeadlines()
+	_, isOneServer := c.redis.(*redis.Client)
+	return mindsDeadlines && isOneServer
+}
+
+// mindsDeadlines tells whether the option ContextTimeoutEnabled is on; false where nobody knows.
+func (c *Client) mindsDeadlines() (minds, known bool) {
+	switch client := c.redis.(type) {
+	case *redis.Client:
+		return client.Options().ContextTimeoutEnabled, true
+	case *redis.ClusterClient:
+		return client.Options().ContextTimeoutEnabled, true
+	case *redis.Ring:
+		return client.Options().ContextTimeoutEnabled, true
+	default:
+		return false, false
+	}
 }
 
 // EvalSha runs the script of a digest, once.

@@ -14,7 +14,12 @@ import (
 
 	ratelimit "gitlab.com/gitlab-org/labkit-ratelimit/go"
 	"gitlab.com/gitlab-org/labkit-ratelimit/go/httplimit"
+	"gitlab.com/gitlab-org/labkit-ratelimit/go/internal/leaks"
 )
+
+func TestMain(m *testing.M) {
+	leaks.Main(m)
+}
 
 func newLimiter(t *testing.T, rule ratelimit.Rule, change ...func(*ratelimit.Config)) *ratelimit.Limiter {
 	t.Helper()

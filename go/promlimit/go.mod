@@ -5,6 +5,7 @@ go 1.25.0
 require (
 	github.com/prometheus/client_golang v1.23.2
 	gitlab.com/gitlab-org/labkit-ratelimit/go v0.1.0
+	go.uber.org/goleak v1.3.0
 )
 
 require (

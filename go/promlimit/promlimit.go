@@ -41,13 +41,15 @@ var families = func() map[string]family {
 type Collector struct {
 	mu       sync.Mutex
 	limiters []*ratelimit.Limiter
+	// Counters of limiters that were closed, by the names of limiters: those of another one of that name go on from them.
+	past map[string]map[string]*series
 }
 
 var _ prometheus.Collector = (*Collector)(nil)
 
 // New makes a collector of these limiters, and those that are added.
 func New(limiters ...*ratelimit.Limiter) *Collector {
-	collector := &Collector{}
+	collector := &Collector{past: make(map[string]map[string]*series)}
 	collector.Add(limiters...)
 	return collector
 }
@@ -63,13 +65,34 @@ func (c *Collector) Add(limiters ...*ratelimit.Limiter) {
 	}
 }
 
-// Remove has a limiter collected no longer. One that is closed shows nothing, and is only forgotten by this.
+// Remove has a limiter collected no longer. One that is closed is forgotten by itself.
 func (c *Collector) Remove(limiter *ratelimit.Limiter) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.forgetClosed()
 	if at := c.at(limiter); at >= 0 {
 		c.limiters = append(c.limiters[:at:at], c.limiters[at+1:]...)
 	}
+}
+
+// forgetClosed keeps the counters alone of limiters that were closed.
+func (c *Collector) forgetClosed() {
+	var open []*ratelimit.Limiter
+	for _, limiter := range c.limiters {
+		if !limiter.Closed() {
+			open = append(open, limiter)
+			continue
+		}
+		if c.past[limiter.Name()] == nil {
+			c.past[limiter.Name()] = make(map[string]*series)
+		}
+		for _, sample := range limiter.Metrics() {
+			if !sample.Gauge {
+				add(c.past[limiter.Name()], sample)
+			}
+		}
+	}
+	c.limiters = open
 }
 
 // at is the place of a limiter; -1 where it is not there.
@@ -89,12 +112,10 @@ func (c *Collector) Describe(descriptions chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect reads the counters as they stand.
+// Collect reads the counters as they stand. A limiter that was closed shows nothing by itself; but where another one has its
+// name, no counter goes down.
 func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
-	c.mu.Lock()
-	limiters := append([]*ratelimit.Limiter(nil), c.limiters...)
-	c.mu.Unlock()
-	for _, series := range together(limiters) {
+	for _, series := range c.together() {
 		kind := prometheus.CounterValue
 		if series.gauge {
 			kind = prometheus.GaugeValue
@@ -112,29 +133,52 @@ type series struct {
 
 // together reads limiters. Those of one name share their series, as those of several processes do: counters are added,
 // and of gauges the largest counts.
-func together(limiters []*ratelimit.Limiter) map[string]*series {
+func (c *Collector) together() map[string]*series {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forgetClosed()
 	all := make(map[string]*series)
-	for _, limiter := range limiters {
+	for _, limiter := range c.limiters {
 		for _, sample := range limiter.Metrics() {
-			family, ok := families[sample.Name]
-			if !ok {
-				continue
-			}
-			labels := make([]string, len(family.labels))
-			for at, name := range family.labels {
-				labels[at] = sample.Labels[name]
-			}
-			key := sample.Name + "\x00" + strings.Join(labels, "\x00")
-			one, ok := all[key]
-			switch {
-			case !ok:
-				all[key] = &series{family, labels, sample.Gauge, sample.Value}
-			case sample.Gauge:
-				one.value = max(one.value, sample.Value)
-			default:
-				one.value += sample.Value
+			add(all, sample)
+		}
+	}
+	shown := make(map[string]bool)
+	for _, limiter := range c.limiters {
+		if shown[limiter.Name()] {
+			continue
+		}
+		shown[limiter.Name()] = true
+		for key, past := range c.past[limiter.Name()] {
+			if one, ok := all[key]; ok {
+				one.value += past.value
+			} else {
+				copied := *past
+				all[key] = &copied
 			}
 		}
 	}
 	return all
+}
+
+// add adds a sample to its series.
+func add(all map[string]*series, sample ratelimit.Sample) {
+	family, ok := families[sample.Name]
+	if !ok {
+		return
+	}
+	labels := make([]string, len(family.labels))
+	for at, name := range family.labels {
+		labels[at] = sample.Labels[name]
+	}
+	key := sample.Name + "\x00" + strings.Join(labels, "\x00")
+	one, ok := all[key]
+	switch {
+	case !ok:
+		all[key] = &series{family, labels, sample.Gauge, sample.Value}
+	case sample.Gauge:
+		one.value = max(one.value, sample.Value)
+	default:
+		one.value += sample.Value
+	}
 }

@@ -2,6 +2,7 @@ package promlimit_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -9,10 +10,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	"go.uber.org/goleak"
 
 	ratelimit "gitlab.com/gitlab-org/labkit-ratelimit/go"
 	"gitlab.com/gitlab-org/labkit-ratelimit/go/promlimit"
 )
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m)
+}
 
 func newLimiter(t *testing.T, name string, limit uint64) *ratelimit.Limiter {
 	t.Helper()
@@ -108,8 +114,46 @@ gitlab_labkit_rate_limiter_limit{rate_limiter="api",rule="per_user"} 7
 	}
 }
 
+func TestClosingALimiterLowersNoCounter(t *testing.T) {
+	one, other := newLimiter(t, "api", 5), newLimiter(t, "api", 7)
+	collector := promlimit.New(one, other)
+	for _, limiter := range []*ratelimit.Limiter{one, one, other} {
+		_, _ = limiter.Check(t.Context(), ratelimit.Identifier{"user": "u"})
+	}
+	checks := func(want int, limit int) {
+		t.Helper()
+		expect(t, collector, fmt.Sprintf(`
+gitlab_labkit_rate_limiter_checks_total{action="allow",error="false",matched="true",rate_limiter="api"} %d
+gitlab_labkit_rate_limiter_limit{rate_limiter="api",rule="per_user"} %d
+gitlab_labkit_rate_limiter_period_seconds{rate_limiter="api",rule="per_user"} 60
+gitlab_labkit_rate_limiter_rule_evaluations_total{action="limit",rate_limiter="api",result="allow",rule="per_user"} %d
+`, want, limit, want))
+	}
+	checks(3, 7)
+	// What it counted since Prometheus last asked counts too.
+	_, _ = one.Check(t.Context(), ratelimit.Identifier{"user": "u"})
+	_ = one.Close()
+	for range 2 {
+		checks(4, 7)
+	}
+	collector.Remove(one)
+	checks(4, 7)
+	// Nor is anything forgotten while there is none of the name.
+	_ = other.Close()
+	if count := testutil.CollectAndCount(collector); count != 0 {
+		t.Errorf("%d series of limiters that are gone", count)
+	}
+	next := newLimiter(t, "api", 2)
+	collector.Add(next)
+	_, _ = next.Check(t.Context(), ratelimit.Identifier{"user": "u"})
+	checks(5, 2)
+}
+
 // What a registry holds costs a check nothing: it is asked by nobody but Prometheus.
 func TestACheckAllocatesTheSameWhileCollected(t *testing.T) {
+	if raced {
+		t.Skip("pools forget at random under -race")
+	}
 	limiter := newLimiter(t, "api", 1<<40)
 	id := ratelimit.Identifier{"user": "u"}
 	check := func() { _, _ = limiter.Check(context.Background(), id) }

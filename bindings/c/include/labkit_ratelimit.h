@@ -230,7 +230,8 @@ LabkitRatelimitStatus labkit_ratelimit_decide(uint64_t limiter,
 
 // Deletes counter and ban of every counting rule for an identifier, given as to `labkit_ratelimit_decide`.
 //
-// - `DONE`: `answer->deleted` keys were deleted, and `answer->text` is what is to be logged.
+// - `DONE`: `answer->deleted` keys were deleted; `answer->failure` is the last thing that failed, and `answer->text` says so,
+//   and what is to be logged.
 // - `CALL`, `STALE`, `TOO_SMALL`: as there.
 //
 // # Safety
@@ -259,11 +260,12 @@ LabkitRatelimitStatus labkit_ratelimit_headers(uint32_t format,
                                                size_t buffer_len,
                                                size_t *len);
 
-// Takes what came of the call of `pending`, whose handle ends here, whatever the status.
+// Takes what came of the call of `pending`, whose handle ends here, whatever the status; but for a call that another
+// limiter planned, which is `BAD_ARGUMENT`, and left as it was.
 //
 // `kind` 0: `outcome` is the reply of the script, its bytes. 1: it failed with an error of class `error_class`,
 // which says `outcome`. 2: the deadline passed. 3: it was never sent, and nobody asks for its
-// decision. A call must be settled by the limiter that planned it.
+// decision. Of a call that was abandoned, 2 may be told at the deadline, while it is still under way.
 //
 // The status is as of `labkit_ratelimit_decide` or `labkit_ratelimit_clear`; with `CALL` another call follows, under
 // a handle of its own. Of a call that was abandoned, `DONE` comes with no decision.

@@ -9,7 +9,7 @@ use labkit_ratelimit::{
 use serde_json::{Map, Value as Json};
 use std::time::Duration;
 
-const FIELDS: [&str; 10] = [
+const FIELDS: [&str; 11] = [
     "name",
     "rules",
     "evaluation",
@@ -20,6 +20,7 @@ const FIELDS: [&str; 10] = [
     "properties",
     "allowed_skip_rules",
     "strict",
+    "findings",
 ];
 
 /// Builds the limiter of a text; or says, as JSON, why it cannot be.
@@ -33,7 +34,7 @@ pub(crate) fn build(text: &[u8]) -> Result<Result<Limiter, Json>, Status> {
         return Err(Status::BadArgument);
     }
     let name = config.get("name").and_then(Json::as_str).ok_or(Status::BadArgument)?;
-    let mut findings = Findings::default();
+    let mut findings = found_by_host(config)?;
     let builder = Limiter::builder(name)
         .logger(Listener)
         .rules(rules::read(list(config, "rules")?, &mut findings))
@@ -50,6 +51,17 @@ pub(crate) fn build(text: &[u8]) -> Result<Result<Limiter, Json>, Status> {
         Ok(_) => Err(said::not_built(name, &findings, None)),
         Err(error) => Err(said::not_built(name, &findings, Some(&error))),
     })
+}
+
+/// What the host found by itself, in what never comes here: `{"code", "path", "message"}` each.
+fn found_by_host(config: &Map<String, Json>) -> Result<Findings, Status> {
+    let finding = |found: &Json| {
+        let word = |field: &str| found.get(field).and_then(Json::as_str).ok_or(Status::BadArgument);
+        let code = word("code")?;
+        let code = Code::ALL.iter().find(|known| known.as_str() == code).ok_or(Status::BadArgument)?;
+        Ok(Finding::new(*code, word("path")?, word("message")?))
+    };
+    list(config, "findings")?.iter().map(finding).collect()
 }
 
 fn options(config: &Map<String, Json>, mut builder: Builder, findings: &mut Findings) -> Result<Builder, Status> {

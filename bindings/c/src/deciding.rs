@@ -1,15 +1,14 @@
 //! Checks, peeks and clears.
 
 use crate::boundary::{guarded, probed, stopped};
-use crate::decision::{Answer, Evaluation};
+use crate::decision::{Answer, Evaluation, kind};
 use crate::facts::Facts;
 use crate::limiters::Held;
 use crate::status::Status;
 use crate::waiting::Waiting;
 use crate::wire::Writer;
 use crate::{borrowed, heard, limiters, rounds, said, text};
-use labkit_ratelimit::{CallOptions, Clearing, Limiter, Mode, Planned, Round, RulesRef};
-use serde_json::json;
+use labkit_ratelimit::{CallOptions, Clearing, Mode, Planned, Round, RulesRef};
 
 /// What the library takes for a panic of its own.
 const PANIC: &str = "panic";
@@ -94,7 +93,7 @@ pub unsafe extern "C" fn labkit_ratelimit_decide(
 impl Check<'_> {
     fn run(
         &self,
-        limiter: &Limiter,
+        limiter: &Held,
         answer: &mut Answer,
         evaluations: &mut [Evaluation],
         buffer: &mut [u8],
@@ -129,7 +128,7 @@ impl Check<'_> {
     #[expect(clippy::too_many_arguments, reason = "the call, and the host's room")]
     fn decided(
         &self,
-        limiter: &Limiter,
+        limiter: &Held,
         rules: RulesRef,
         facts: &Facts<'_>,
         options: CallOptions<'_>,
@@ -139,12 +138,13 @@ impl Check<'_> {
     ) -> Status {
         match limiter.show_by(rules, facts, options, self.mode, |decision| answer.fill(decision, evaluations)) {
             Ok(()) => Status::Done,
-            Err(pending) => Waiting::Decision(pending, self.mode).kept(answer, buffer),
+            Err(pending) => Waiting::Decision(pending, self.mode).kept(limiter.handle(), answer, buffer),
         }
     }
 }
 
 pub(crate) fn planned(
+    limiter: &Held,
     planned: Planned,
     mode: Mode,
     answer: &mut Answer,
@@ -156,7 +156,7 @@ pub(crate) fn planned(
             answer.fill(&decision, evaluations);
             Status::Done
         }
-        Planned::Call(pending) => Waiting::Decision(Box::new(pending), mode).kept(answer, buffer),
+        Planned::Call(pending) => Waiting::Decision(Box::new(pending), mode).kept(limiter.handle(), answer, buffer),
     }
 }
 
@@ -170,7 +170,8 @@ pub(crate) fn give_up(limiter: &Held, mode: Mode, said: String, answer: &mut Ans
 
 /// Deletes counter and ban of every counting rule for an identifier, given as to `labkit_ratelimit_decide`.
 ///
-/// - `DONE`: `answer->deleted` keys were deleted, and `answer->text` is what is to be logged.
+/// - `DONE`: `answer->deleted` keys were deleted; `answer->failure` is the last thing that failed, and `answer->text` says so,
+///   and what is to be logged.
 /// - `CALL`, `STALE`, `TOO_SMALL`: as there.
 ///
 /// # Safety
@@ -203,18 +204,19 @@ pub unsafe extern "C" fn labkit_ratelimit_clear(
             answer.rules = in_force.serial();
             return Ok(Status::Stale);
         }
-        Ok(cleared(limiter.plan_clear_by(in_force, &facts), answer, buffer))
+        Ok(cleared(&limiter, limiter.plan_clear_by(in_force, &facts), answer, buffer))
     })
 }
 
-pub(crate) fn cleared(clearing: Clearing, answer: &mut Answer, buffer: &mut [u8]) -> Status {
+pub(crate) fn cleared(limiter: &Held, clearing: Clearing, answer: &mut Answer, buffer: &mut [u8]) -> Status {
     answer.deleted = clearing.deleted();
     let events = heard::take();
-    if !events.is_empty() {
-        answer.text = text::keep(&json!({"failure": null, "logs": said::logs(&events)}));
+    answer.failure = clearing.failure().map_or(0, |failure| kind(failure.kind));
+    if answer.failure != 0 || !events.is_empty() {
+        answer.text = text::keep(&said::course(clearing.failure(), &limiter.rules(), &events));
     }
     match clearing.call() {
-        Some(_) => Waiting::Clear(clearing).kept(answer, buffer),
+        Some(_) => Waiting::Clear(clearing).kept(limiter.handle(), answer, buffer),
         None => Status::Done,
     }
 }

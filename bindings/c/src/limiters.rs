@@ -68,6 +68,13 @@ pub(crate) fn remove(handle: u64) -> bool {
 /// A limiter that stays for the length of a call.
 pub(crate) struct Held(Guard<Option<Arc<Entry>>>);
 
+impl Held {
+    /// The handle that it has.
+    pub(crate) fn handle(&self) -> u64 {
+        self.0.as_ref().map_or(0, |entry| entry.handle)
+    }
+}
+
 impl std::ops::Deref for Held {
     type Target = Limiter;
 

@@ -1,7 +1,8 @@
 //! Rules as a host writes them, in JSON, with what JSON lacks.
 
 use labkit_ratelimit::{
-    CallableId, Dialect, Findings, HostValues, MatcherSpec, NumberSpec, PatternId, RuleSpec, Scalar, read_rule,
+    CallableId, Code, Dialect, Finding, Findings, HostValues, MatcherSpec, NoHostValues, NumberSpec, PatternId,
+    RuleSpec, Scalar, read_rule,
 };
 use serde_json::Value as Json;
 
@@ -9,7 +10,19 @@ use serde_json::Value as Json;
 pub(crate) fn read(rules: &[Json], findings: &mut Findings) -> Vec<RuleSpec> {
     let mut specs = Vec::with_capacity(rules.len());
     for (at, rule) in rules.iter().enumerate() {
-        let draft = read_rule(rule, Dialect::Code, &mut Tags);
+        let draft = match tag(rule) {
+            Some(("$json", text)) => match text.as_str().map(serde_json::from_str::<Json>) {
+                Some(Ok(rule)) => read_rule(&rule, Dialect::Code, &mut NoHostValues),
+                odd => {
+                    let why = odd.and_then(Result::err).map_or_else(|| "no text".to_owned(), |error| error.to_string());
+                    let message = format!("a rule is a JSON map, and this is none: {why}");
+                    findings.push(Finding::new(Code::WrongType, format!("rules[{at}]"), message));
+                    specs.push(RuleSpec::default());
+                    continue;
+                }
+            },
+            _ => read_rule(rule, Dialect::Code, &mut Tags),
+        };
         // What is wrong with a rule is said at once, whoever finds it.
         if !draft.findings.is_empty() {
             findings.extend_below(&format!("rules[{at}]"), draft.build().err().unwrap_or_default());
@@ -20,7 +33,8 @@ pub(crate) fn read(rules: &[Json], findings: &mut Findings) -> Vec<RuleSpec> {
 }
 
 /// Maps of one pair whose name starts with `$`: `$call` and `$pattern` (the number of a callable or a pattern of the
-/// host), `$float` (`nan`, `inf`, `-inf`), `$bytes` (hex).
+/// host), `$float` (`nan`, `inf`, `-inf`), `$bytes` (hex). A whole rule may be `$json`, its text, in which no such map means more
+/// than it says.
 struct Tags;
 
 fn tag(value: &Json) -> Option<(&str, &Json)> {
@@ -92,6 +106,21 @@ mod tests {
         assert_eq!(rules[0].matchers[0].1, MatcherSpec::Pattern(PatternId(1)));
         assert_eq!(rules[0].matchers[1].1, MatcherSpec::Scalar(Scalar::Bytes(vec![0xff])));
         assert_eq!(rules[0].matchers[2].1, MatcherSpec::marker("not", "a"));
+        let text = |text: &str| json!({"$json": text});
+        let rules = read(&[text(r#"{"name": "r", "limit": 1, "period_s": 60}"#)], &mut findings);
+        assert!(findings.is_empty() && rules[0].name == "r", "{findings}");
+        let tagged = r#"{"name": "r", "limit": 1, "period_s": 60, "match": {"a": {"$pattern": 0}}}"#;
+        assert_ne!(read(&[text(tagged)], &mut findings)[0].matchers[0].1, MatcherSpec::Pattern(PatternId(0)));
+        for (odd, path) in [
+            (text(r#"{"name": "r", "limit": {"$call": 0}, "period_s": 60}"#), "rules[0].limit"),
+            (text(r#"{"name": "\ud800"}"#), "rules[0]"),
+            (text("1e400"), "rules[0]"),
+            (json!({"$json": 1}), "rules[0]"),
+        ] {
+            let mut findings = Findings::default();
+            read(&[odd], &mut findings);
+            assert_eq!(findings.iter().next().map(|f| f.path.as_str()), Some(path));
+        }
         for odd in [json!({"$call": -1}), json!({"$call": "x"}), json!({"$float": "x"}), json!({"$pattern": 1})] {
             let mut findings = Findings::default();
             read(&[json!({"name": "r", "limit": odd, "period_s": 60})], &mut findings);

@@ -10,16 +10,16 @@ use crate::waiting::{WAITING, Waiting};
 use crate::{borrowed, heard, limiters, said, text};
 use labkit_ratelimit::Fault;
 use serde_json::json;
-use std::time::Duration;
 
 /// The call was never sent.
 const UNSENT: u32 = 3;
 
-/// Takes what came of the call of `pending`, whose handle ends here, whatever the status.
+/// Takes what came of the call of `pending`, whose handle ends here, whatever the status; but for a call that another
+/// limiter planned, which is `BAD_ARGUMENT`, and left as it was.
 ///
 /// `kind` 0: `outcome` is the reply of the script, its bytes. 1: it failed with an error of class `error_class`,
 /// which says `outcome`. 2: the deadline passed. 3: it was never sent, and nobody asks for its
-/// decision. A call must be settled by the limiter that planned it.
+/// decision. Of a call that was abandoned, 2 may be told at the deadline, while it is still under way.
 ///
 /// The status is as of `labkit_ratelimit_decide` or `labkit_ratelimit_clear`; with `CALL` another call follows, under
 /// a handle of its own. Of a call that was abandoned, `DONE` comes with no decision.
@@ -42,7 +42,10 @@ pub unsafe extern "C" fn labkit_ratelimit_settle(
     buffer_len: usize,
 ) -> Status {
     stopped(|| {
-        let waiting = WAITING.take(pending);
+        if !Waiting::is_of(pending, limiter) {
+            return Err(Status::BadArgument);
+        }
+        let waiting = WAITING.take(pending).map(|(_, waiting)| waiting);
         // SAFETY: the caller's word.
         let (answer, evaluations, buffer) = unsafe {
             (
@@ -73,16 +76,6 @@ pub unsafe extern "C" fn labkit_ratelimit_settle(
     })
 }
 
-impl Waiting {
-    fn deadline(&self) -> Duration {
-        match self {
-            Self::Decision(pending, _) => pending.deadline(),
-            Self::Clear(clearing) => clearing.deadline(),
-            Self::Abandoned => Duration::ZERO,
-        }
-    }
-}
-
 fn settled(
     limiter: &Held,
     waiting: Waiting,
@@ -93,12 +86,14 @@ fn settled(
 ) -> Status {
     probed();
     match waiting {
-        Waiting::Decision(pending, mode) => planned(limiter.settle(*pending, reply), mode, answer, evaluations, buffer),
+        Waiting::Decision(pending, mode) => {
+            planned(limiter, limiter.settle(*pending, reply), mode, answer, evaluations, buffer)
+        }
         Waiting::Clear(mut clearing) => {
             limiter.settle_clear(&mut clearing, reply);
-            cleared(clearing, answer, buffer)
+            cleared(limiter, clearing, answer, buffer)
         }
-        Waiting::Abandoned => {
+        Waiting::Abandoned(_) => {
             limiter.settle_abandoned(reply);
             let events = heard::take();
             if !events.is_empty() {
@@ -138,15 +133,21 @@ pub unsafe extern "C" fn labkit_ratelimit_abandon(
             )
         };
         *answer = Answer::EMPTY;
+        if !Waiting::is_of(pending, limiter) {
+            return Err(Status::BadArgument);
+        }
         let limiter = limiters::get(limiter).ok_or(Status::UnknownHandle)?;
-        let waiting = WAITING.with(pending, |waiting| std::mem::replace(waiting, Waiting::Abandoned));
+        let waiting = WAITING.with(pending, |(_, waiting)| {
+            let deadline = waiting.deadline();
+            std::mem::replace(waiting, Waiting::Abandoned(deadline))
+        });
         let (pending, mode) = match waiting.ok_or(Status::UnknownHandle)? {
             Waiting::Decision(pending, mode) => (pending, mode),
             Waiting::Clear(clearing) => {
                 answer.deleted = clearing.deleted();
                 return Ok(Status::Done);
             }
-            Waiting::Abandoned => return Err(Status::UnknownHandle),
+            Waiting::Abandoned(_) => return Err(Status::UnknownHandle),
         };
         let (class, reason) = (String::from_utf8_lossy(class), String::from_utf8_lossy(reason));
         match guarded(|| {

@@ -6,8 +6,10 @@ use crate::status::Status;
 use crate::table::Table;
 use crate::wire::Writer;
 use labkit_ratelimit::{Clearing, Mode, Pending};
+use std::time::Duration;
 
-pub(crate) static WAITING: Table<Waiting> = Table::new();
+/// Each with the handle of the limiter that planned it.
+pub(crate) static WAITING: Table<(u64, Waiting)> = Table::new();
 
 /// One of them.
 pub(crate) enum Waiting {
@@ -15,24 +17,38 @@ pub(crate) enum Waiting {
     Decision(Box<Pending>, Mode),
     /// Of a clear.
     Clear(Clearing),
-    /// Its check was given up; only whether the store works is left to be seen.
-    Abandoned,
+    /// Its check was given up; only whether the store works is left to be seen, in that time.
+    Abandoned(Duration),
 }
 
 impl Waiting {
-    /// Keeps it, and writes its call.
-    pub(crate) fn kept(self, answer: &mut Answer, buffer: &mut [u8]) -> Status {
-        answer.pending = WAITING.insert(self);
+    /// Keeps it for the limiter of that handle, and writes its call.
+    pub(crate) fn kept(self, limiter: u64, answer: &mut Answer, buffer: &mut [u8]) -> Status {
+        answer.pending = WAITING.insert((limiter, self));
         Self::shown(answer.pending, answer, buffer).unwrap_or_else(|status| status)
+    }
+
+    /// Whether that limiter may settle a handle: another one's is none of its business. A handle that is none is told later.
+    pub(crate) fn is_of(handle: u64, limiter: u64) -> bool {
+        WAITING.with(handle, |(owner, _)| *owner == limiter).unwrap_or(true)
+    }
+
+    /// How long its call may be waited for.
+    pub(crate) fn deadline(&self) -> Duration {
+        match self {
+            Self::Decision(pending, _) => pending.deadline(),
+            Self::Clear(clearing) => clearing.deadline(),
+            Self::Abandoned(deadline) => *deadline,
+        }
     }
 
     /// Writes the call of a handle.
     pub(crate) fn shown(handle: u64, answer: &mut Answer, buffer: &mut [u8]) -> Result<Status, Status> {
-        let written = WAITING.with(handle, |waiting| {
+        let written = WAITING.with(handle, |(_, waiting)| {
             let (call, deadline) = match waiting {
                 Self::Decision(pending, _) => (pending.call(), pending.deadline()),
                 Self::Clear(clearing) => (clearing.call()?, clearing.deadline()),
-                Self::Abandoned => return None,
+                Self::Abandoned(_) => return None,
             };
             let mut writer = Writer::new(buffer);
             call::write(call, &mut writer);

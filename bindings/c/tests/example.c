@@ -167,6 +167,34 @@ static void on_a_redis_that_is_down(void) {
   EXPECT(answer.failure == 8);
   free(taken(answer.text));
   EXPECT(SETTLED(pending, 2) == LABKIT_RATELIMIT_STATUS_DONE && answer.text == 0);
+
+  // What another limiter planned is none of this one's business, and stays as it was.
+  uint64_t other = 0;
+  EXPECT(made(config, &other, &said) == LABKIT_RATELIMIT_STATUS_DONE);
+  free(said);
+  EXPECT(ANSWERED(buffer, sizeof buffer) == LABKIT_RATELIMIT_STATUS_CALL);
+  pending = answer.pending;
+  uint64_t own = limiter;
+  limiter = other;
+  for (uint32_t kind = 0; kind < 4; kind++) EXPECT(SETTLED(pending, kind) == LABKIT_RATELIMIT_STATUS_BAD_ARGUMENT);
+  EXPECT(labkit_ratelimit_abandon(limiter, pending, (const uint8_t *)"E", 1, (const uint8_t *)"gone", 4, &answer,
+                                  evaluations, 1) == LABKIT_RATELIMIT_STATUS_BAD_ARGUMENT);
+  EXPECT(labkit_ratelimit_limiter_free(other) == LABKIT_RATELIMIT_STATUS_DONE);
+  limiter = own;
+  EXPECT(SETTLED(pending, 1) == LABKIT_RATELIMIT_STATUS_DONE && answer.failure == 6);
+  free(taken(answer.text));
+
+  // A clear says what failed, also where the circuit is open.
+#define CLEARED() labkit_ratelimit_clear(limiter, 0, identifier, length, &answer, buffer, sizeof buffer)
+  for (int failures = 3; failures < 5; failures++) {
+    EXPECT(CLEARED() == LABKIT_RATELIMIT_STATUS_CALL && answer.failure == 0);
+    EXPECT(SETTLED(answer.pending, 1) == LABKIT_RATELIMIT_STATUS_DONE && answer.failure == 6);
+    said = taken(answer.text);
+    EXPECT(strstr(said, "\"failure\":{") != NULL);
+    free(said);
+  }
+  EXPECT(CLEARED() == LABKIT_RATELIMIT_STATUS_DONE && answer.failure == 7);
+  free(taken(answer.text));
   EXPECT(labkit_ratelimit_limiter_free(limiter) == LABKIT_RATELIMIT_STATUS_DONE);
 }
 

@@ -60,8 +60,8 @@ pub use keyed::{
     FixedWindowLimiter, GcraLimiter, GcraWindow, KeyedError, Quota, QuotaError, RateDecision, RateLimiter,
 };
 pub use labkit_ratelimit_documents::{
-    Catalog, Contract, Dialect, Documents, Files, HostValues, LimiterDocument, RuleDraft, Source, UnreadableFile,
-    read_rule,
+    Catalog, Contract, Dialect, Documents, Files, HostValues, LimiterDocument, NoHostValues, RuleDraft, Source,
+    UnreadableFile, read_rule,
 };
 pub use labkit_ratelimit_engine::{
     Action, Algorithm, CallableId, Code, Evaluated, Evaluation, Evaluations, Failure, FailureKind, Finding, Findings,

@@ -123,6 +123,11 @@ impl Pending {
     }
 }
 
+/// The store kept failing, and is left alone.
+pub(crate) fn circuit_open() -> Failure {
+    Failure::new(FailureKind::CircuitOpen, "CircuitOpen", "the store keeps failing: it is not asked for now")
+}
+
 impl Limiter {
     pub(crate) fn start(&self, pending: Pending, redis: &RedisOptions) -> Planned {
         if pending.calls.is_empty() {
@@ -131,9 +136,7 @@ impl Limiter {
         if redis.circuit.admits(self.clock.now_us()) {
             return Planned::Call(pending);
         }
-        let failure =
-            Failure::new(FailureKind::CircuitOpen, "CircuitOpen", "the store keeps failing: it is not asked for now");
-        Planned::Done(self.decide_from(pending, Some(failure)))
+        Planned::Done(self.decide_from(pending, Some(circuit_open())))
     }
 
     /// Takes the reply of a pending call, or the fault that came in its place. On a cluster another

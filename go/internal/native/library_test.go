@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -97,5 +98,15 @@ func TestHandlesThatAreNoneAreTold(t *testing.T) {
 	}
 	if _, _, status := New([]byte("{")); status != BadArgument {
 		t.Error(status)
+	}
+}
+
+// Without cgo there is no library, and the compiler's first word says so.
+func TestWithoutCgoTheCompilerSaysWhatToDo(t *testing.T) {
+	command := exec.Command("go", "build", ".")
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	said, err := command.CombinedOutput()
+	if err == nil || !strings.Contains(string(said), "labkit_ratelimit_needs_cgo__set_CGO_ENABLED_to_1_and_have_a_C_compiler") {
+		t.Errorf("%v: %s", err, said)
 	}
 }
