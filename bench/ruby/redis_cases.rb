@@ -3,21 +3,14 @@
 require "connection_pool"
 require "redis"
 require "tmpdir"
+require_relative "../../ruby/spec/support/old_process"
 require_relative "limiters"
 require_relative "rounds"
 
 # Checks on Redis, beside raw EVALSHAs through the same pool.
 class RedisCases
   # As labkit-ruby counts: KEYS the counter, ARGV the period in seconds and the cost.
-  RAW = <<~LUA
-    local count = redis.call('INCRBYFLOAT', KEYS[1], ARGV[2])
-    local ttl = redis.call('TTL', KEYS[1])
-    if ttl < 0 then
-      redis.call('EXPIRE', KEYS[1], ARGV[1])
-      ttl = tonumber(ARGV[1])
-    end
-    return {count, ttl}
-  LUA
+  RAW = OldProcess::COUNTING
   CALLS = 50
   USER_NUMBERS = (0...Limiters::USERS.size).to_a.freeze
   private_constant :RAW, :CALLS, :USER_NUMBERS
