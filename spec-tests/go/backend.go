@@ -5,8 +5,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"net"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -64,8 +68,19 @@ func (b *backend) flush(ctx context.Context) error {
 	return nil
 }
 
+// ageScript ages one key.
+var ageScript = sync.OnceValues(func() (string, error) {
+	_, here, _, _ := runtime.Caller(0)
+	script, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "age.lua"))
+	return string(script), err
+})
+
 // age lets time pass for the keys of a limiter.
-func (b *backend) age(ctx context.Context, script, limiter string, by time.Duration) error {
+func (b *backend) age(ctx context.Context, limiter string, by time.Duration) error {
+	script, err := ageScript()
+	if err != nil {
+		return err
+	}
 	for _, master := range b.masters {
 		var keys []string
 		scan := master.Scan(ctx, 0, "labkit:rl:{"+limiter+":*", 1000).Iterator()

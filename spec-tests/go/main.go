@@ -24,6 +24,8 @@ func run() error {
 	store := flag.String("store", "", "memory, redis or cluster")
 	single := flag.String("redis", "", "HOST:PORT")
 	cluster := flag.String("cluster", "", "HOST:PORT,...: every master")
+	log := flag.String("log", "", "FILE: a log to play, in the place of scenarios")
+	share := flag.String("share", "", "FILE: a limiter to share with others, in the place of scenarios")
 	flag.Parse()
 	var backend *backend
 	switch *store {
@@ -43,6 +45,12 @@ func run() error {
 	runner := map[string]any{"language": "go", "version": ratelimit.LibraryVersion(), "store": *store}
 	if err := print(map[string]any{"runner": runner}); err != nil {
 		return err
+	}
+	if *log != "" {
+		return playLog(*log, backend, print)
+	}
+	if *share != "" {
+		return playShare(*share, *single, func(line any) error { return errors.Join(print(line), out.Flush()) })
 	}
 	done := 0
 	for _, file := range flag.Args() {

@@ -8,9 +8,6 @@ import (
 	"log/slog"
 	"maps"
 	"math"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -279,12 +276,7 @@ func (s *scenario) advance(ctx context.Context, written json.Number) error {
 		s.clock.Advance(by)
 		return nil
 	}
-	_, here, _, _ := runtime.Caller(0)
-	script, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "age.lua"))
-	if err != nil {
-		return err
-	}
-	return s.backend.age(ctx, string(script), s.Limiter, by)
+	return s.backend.age(ctx, s.Limiter, by)
 }
 
 func (s *scenario) redis(ctx context.Context, given any) (any, error) {

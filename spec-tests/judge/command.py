@@ -9,7 +9,7 @@ from types import FrameType
 from typing import TextIO
 
 from generator import command as random_command
-from judge import manifest, recordings, results
+from judge import log, manifest, recordings, results, together
 from judge.languages import LANGUAGES
 from judge.misuse import Misuse
 from judge.play import play
@@ -22,6 +22,8 @@ spec-tests/run LANGUAGE [--store memory|redis|cluster]... [--format text|jsonl] 
        spec-tests/run canaries LANGUAGE [--store STORE]...
        spec-tests/run random LANGUAGE... --seed S --count N [--store STORE]...
        spec-tests/run recordings [FILE]
+       spec-tests/run log LOG --limiter NAME [--available FILE] [--rules FILE]... [--store memory|redis] [--format text|json] [LANGUAGE...]
+       spec-tests/run together [--calls N] [LANGUAGE...]
        spec-tests/run list [FILE...]
        spec-tests/run matrix [LANGUAGE...]
        spec-tests/run --write-manifest
@@ -39,6 +41,8 @@ def main(arguments: Sequence[str]) -> int:
         "canaries": _canaries,
         "random": random_command.run,
         "recordings": recordings.run,
+        "log": log.run,
+        "together": together.run,
         "--write-manifest": _write_manifest,
     }
     try:

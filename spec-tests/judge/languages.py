@@ -52,15 +52,22 @@ def ruby_with_the_gem(root: Path) -> list[str]:
 
 
 def _built(root: Path, package: str, product: str, variable: str) -> Path:
-    """Cargo decides whether the product is fresh, so a stale one never runs. A release build is kept if it is the only one there."""
+    """Cargo decides whether the product is fresh, so a stale one never runs."""
     if shutil.which("cargo") is None:
         raise Misuse(f"there is no cargo to build {package} with: install Rust, or name what is built in {variable}")
-    debug, release = (target_folder(root) / profile / product for profile in ("debug", "release"))
-    binary = release if release.exists() and not debug.exists() else debug
-    build = ["cargo", "build", "--quiet", "-p", package, *(["--release"] if binary == release else [])]
+    binary = target_folder(root) / profile() / product
+    build = ["cargo", "build", "--quiet", "-p", package, *(["--release"] if profile() == "release" else [])]
     if subprocess.run(build, cwd=root, stdin=subprocess.DEVNULL, check=False).returncode != 0 or not binary.exists():
         raise Misuse(f"{package} was not built: mend what `{shlex.join(build)}` says in {root}")
     return binary
+
+
+def profile() -> str:
+    """Out: how Cargo builds what runners use: `debug`, or what LABKIT_SPEC_PROFILE says. Go's library is always a release."""
+    named = os.environ.get("LABKIT_SPEC_PROFILE") or "debug"
+    if named not in ("debug", "release"):
+        raise Misuse(f"LABKIT_SPEC_PROFILE is debug or release, not {named}")
+    return named
 
 
 LANGUAGES: dict[str, Callable[[Path], list[str]]] = {"rust": _rust, "ruby": _ruby, "go": _go}

@@ -3,7 +3,9 @@
 
 mod actual;
 mod backend;
+mod log;
 mod scenario;
+mod share;
 mod tags;
 
 use labkit_ratelimit::Topology;
@@ -12,19 +14,26 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+#[derive(Default)]
 struct Arguments {
     store: String,
     addresses: Vec<String>,
     files: Vec<String>,
+    /// A log to play, in the place of scenarios.
+    log: Option<String>,
+    /// A limiter to share with others, in the place of scenarios.
+    share: Option<String>,
 }
 
 fn arguments() -> Result<Arguments, Box<dyn Error>> {
-    let mut parsed = Arguments { store: String::new(), addresses: Vec::new(), files: Vec::new() };
+    let mut parsed = Arguments::default();
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} takes a value"));
         match word.as_str() {
             "--store" => parsed.store = value()?,
+            "--log" => parsed.log = Some(value()?),
+            "--share" => parsed.share = Some(value()?),
             "--redis" | "--cluster" => parsed.addresses = value()?.split(',').map(str::to_owned).collect(),
             option if option.starts_with("--") => return Err(format!("unknown option {option}").into()),
             file => parsed.files.push(file.to_owned()),
@@ -55,6 +64,14 @@ fn run() -> Result<(), Box<dyn Error>> {
     let topology = if store == "cluster" { Topology::Cluster } else { Topology::Single };
     let world = scenario::World { backend, topology };
     println!("{}", json!({"runner": {"language": "rust", "version": labkit_ratelimit::VERSION, "store": store}}));
+    let print = |line: &Json| println!("{line}");
+    if let Some(file) = &arguments.log {
+        return log::play(file, &world, print);
+    }
+    if let Some(file) = &arguments.share {
+        let address = arguments.addresses.first().ok_or("--share needs --store redis")?;
+        return share::play(file, address, print);
+    }
     let mut done = 0;
     for file in &arguments.files {
         let scenarios: Vec<Json> = serde_json::from_str(&std::fs::read_to_string(file)?)?;
