@@ -14,7 +14,7 @@ from generator import grid, scenarios
 from generator.difference import between
 from generator.shrink import shrink
 from judge.compare import build_mismatches
-from judge.languages import LANGUAGES, runner_of
+from judge.languages import LANGUAGES, Runner, runner_of
 from judge.misuse import Misuse
 from judge.play import Play, play_at
 from judge.room import Room
@@ -30,7 +30,7 @@ class Place:
 
     language: str
     store: str
-    command: tuple[str, ...]
+    its: Runner
     where: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -55,15 +55,15 @@ def run(room: Room, arguments: Sequence[str]) -> int:
     print(f"seed {seed}, {options.count} scenarios", flush=True)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="labkit-spec-")))
-        commands = {language: tuple(runner_of(language, room.root)) for language in languages}
+        runners = {language: runner_of(language, room.root) for language in languages}
         servers = {store: tuple(stack.enter_context(serving(store))) for store in stores}
-        places = [Place(language, store, commands[language], servers[store]) for store in stores for language in languages]
+        places = [Place(language, store, runners[language], servers[store]) for store in stores for language in languages]
         return _agree(room, folder, places, [scenarios.scenario(seed + index) for index in range(options.count)])
 
 
 def _agree(room: Room, folder: Path, places: Sequence[Place], drawn: list[dict[str, Any]]) -> int:
     made = _written(room, folder / "random.json", drawn)
-    plays = [play_at(room, place.language, place.command, place.store, place.where, made) for place in places]
+    plays = [play_at(room, place.language, place.its, place.store, place.where, made) for place in places]
     unsound = [f"{place}: {problem}" for place, play in zip(places, plays, strict=True) for problem in play.transcript.problems]
     for problem in unsound:
         print(f"FAIL {problem}")
@@ -120,7 +120,7 @@ def _report(room: Room, folder: Path, places: Sequence[Place], scenario: Scenari
         if findings_of(data, room.schema(), must_assert=False) or not grid.keeps_away(data):
             return False
         smaller = _written(room, folder / "shrunk.json", [data])
-        plays = [play_at(room, place.language, place.command, place.store, place.where, smaller) for place in pair]
+        plays = [play_at(room, place.language, place.its, place.store, place.where, smaller) for place in pair]
         return bool(_differences(smaller[0], pair, plays))
 
     smallest = scenario.data if "expect_build_error" in scenario.data else shrink(scenario.data, differs)

@@ -42,7 +42,12 @@ func run() error {
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
 	print := func(line any) error { return lines.Encode(line) }
-	runner := map[string]any{"language": "go", "version": ratelimit.LibraryVersion(), "store": *store}
+	// It holds the library.
+	library, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	runner := map[string]any{"language": "go", "version": ratelimit.LibraryVersion(), "store": *store, "library": library}
 	if err := print(map[string]any{"runner": runner}); err != nil {
 		return err
 	}

@@ -6,23 +6,36 @@ import shutil
 import subprocess
 import tomllib
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from judge.misuse import Misuse
+
+
+
+@dataclass(frozen=True)
+class Runner:
+    """The command line that a runner starts with, and the file of the library that it must then use; None where it brings its own."""
+
+    command: tuple[str, ...]
+    library: Path | None = None
+
 
 RUST_PACKAGE = "labkit-ratelimit-spec-runner"
 RUBY_PACKAGE, RUBY_EXTENSION = "labkit-ratelimit-ruby", "labkit_ratelimit_native.so"
 
 
-def _rust(root: Path) -> list[str]:
-    return [str(_built(root, RUST_PACKAGE, RUST_PACKAGE, "LABKIT_SPEC_RUNNER_RUST"))]
+def _rust(root: Path) -> Runner:
+    binary = _built(root, RUST_PACKAGE, RUST_PACKAGE, "LABKIT_SPEC_RUNNER_RUST")
+    return Runner((str(binary),), binary)
 
 
-def _ruby(root: Path) -> list[str]:
-    return [*ruby_with_the_gem(root), str(root / "spec-tests" / "ruby" / "runner.rb")]
+def _ruby(root: Path) -> Runner:
+    library = None if os.environ.get("LABKIT_SPEC_RUBY") else _ruby_extension(root)
+    return Runner((*ruby_with_the_gem(root), str(root / "spec-tests" / "ruby" / "runner.rb")), library)
 
 
-def _go(root: Path) -> list[str]:
+def _go(root: Path) -> Runner:
     """ci/go-library stages the core where the module links it; Go decides whether the runner is fresh."""
     if shutil.which("go") is None:
         raise Misuse("there is no go to build the runner with: install it (ci/setup says which), or name what is built in LABKIT_SPEC_RUNNER_GO")
@@ -30,7 +43,7 @@ def _go(root: Path) -> list[str]:
     for build in (["ci/go-library"], ["go", "build", "-C", "spec-tests/go", "-o", str(binary), "."]):
         if subprocess.run(build, cwd=root, stdin=subprocess.DEVNULL, check=False).returncode != 0:
             raise Misuse(f"the Go runner was not built: mend what `{shlex.join(build)}` says in {root}")
-    return [str(binary)]
+    return Runner((str(binary),), binary)
 
 
 def ruby_with_the_gem(root: Path) -> list[str]:
@@ -42,13 +55,17 @@ def ruby_with_the_gem(root: Path) -> list[str]:
     if shutil.which("ruby") is None:
         raise Misuse("there is no ruby: install it (Debian: apt-get install ruby ruby-dev), or name one that has the gem in LABKIT_SPEC_RUBY")
     built = _built(root, RUBY_PACKAGE, f"lib{RUBY_EXTENSION}", "LABKIT_SPEC_RUBY")
-    extension = target_folder(root).resolve() / "ruby" / "labkit_ratelimit" / RUBY_EXTENSION
+    extension = _ruby_extension(root)
     extension.parent.mkdir(parents=True, exist_ok=True)
     fresh = extension.with_suffix(f".{os.getpid()}.tmp")
     shutil.copy2(built, fresh)
     fresh.replace(extension)
     # First, so that no older extension beside the Ruby files is found.
     return ["ruby", "-I", str(extension.parent.parent), "-I", str(root / "ruby" / "lib")]
+
+
+def _ruby_extension(root: Path) -> Path:
+    return target_folder(root).resolve() / "ruby" / "labkit_ratelimit" / RUBY_EXTENSION
 
 
 def _built(root: Path, package: str, product: str, variable: str) -> Path:
@@ -70,19 +87,19 @@ def profile() -> str:
     return named
 
 
-LANGUAGES: dict[str, Callable[[Path], list[str]]] = {"rust": _rust, "ruby": _ruby, "go": _go}
-"""Language → from the repository's root, build what is stale and give the runner's command line."""
+LANGUAGES: dict[str, Callable[[Path], Runner]] = {"rust": _rust, "ruby": _ruby, "go": _go}
+"""Language → from the repository's root, build what is stale and give its runner."""
 
 
-def runner_of(language: str, root: Path) -> list[str]:
-    """In: a language and the repository's root. Out: the command line that its runner starts with."""
+def runner_of(language: str, root: Path) -> Runner:
+    """In: a language and the repository's root. Out: its runner."""
     if language not in LANGUAGES:
         raise Misuse(f"no runner for {language!r}: the languages are {', '.join(LANGUAGES)} (spec-tests/judge/languages.py)")
     variable = f"LABKIT_SPEC_RUNNER_{language.upper()}"
     if named := shlex.split(os.environ.get(variable, "")):
         if shutil.which(named[0]) is None:
             raise Misuse(f"{variable} names {named[0]}, which is not there or cannot be run")
-        return named
+        return Runner(tuple(named))
     return LANGUAGES[language](root)
 
 

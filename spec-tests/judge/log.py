@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judge import access_log, runner
+from judge import access_log, runner, transcript
 from judge.languages import LANGUAGES, profile, runner_of, version_of
 from judge.misuse import Misuse
 from judge.room import Room
@@ -60,19 +60,21 @@ def run(room: Room, arguments: Sequence[str]) -> int:
 
 
 def _play(room: Room, language: str, store: str, file: Path, wanted: int) -> Played:
-    command = runner_of(language, room.root)
+    its = runner_of(language, room.root)
     print(f"{language}: deciding {wanted} requests on {store}", file=sys.stderr, flush=True)
     with serving(store) as where:
-        ran = runner.run(command, store, [*where, "--log", str(file)], [])
+        ran = runner.run(its.command, store, [*where, "--log", str(file)], [])
     try:
         first, *decisions, last = [json.loads(line) for line in ran.stdout.splitlines()]
-        header = {"language": language, "version": version_of(room.root), "store": store}
-        sound = first["runner"] == header and last["done"] == len(decisions) == wanted and all(line.keys() == DECISION for line in decisions)
+        header = transcript.Expectation(language, store, version_of(room.root), (), its.library)
+        unsound = list(transcript.header_problems(first["runner"], header))
+        if not last["done"] == len(decisions) == wanted or any(line.keys() != DECISION for line in decisions):
+            unsound.append(f"{len(decisions)} decisions and {last}, {wanted} requests")
         played = Played(language, decisions, last["seconds"])
     except (ValueError, KeyError, TypeError) as error:
         raise Misuse(f"{language}'s runner broke the protocol: {ran.failure or error!r}") from error
-    if ran.failure or not sound:
-        raise Misuse(f"{language}'s runner broke the protocol: {ran.failure or f'{first}, {last}, {len(decisions)} decisions'}")
+    if ran.failure or unsound:
+        raise Misuse(f"{language}'s runner broke the protocol: {ran.failure or '; '.join(unsound)}")
     return played
 
 

@@ -75,11 +75,11 @@ def run(room: Room, arguments: Sequence[str]) -> int:
     with ExitStack() as stack:
         file = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="labkit-spec-"))) / "share.json"
         file.write_text(json.dumps(share), encoding="utf-8")
-        commands = {language: runner_of(language, room.root) for language in languages}
+        runners = {language: runner_of(language, room.root) for language in languages}
         where = stack.enter_context(serving("redis"))
         started = [
-            Process(language, stack.enter_context(_started([*command, "--store", "redis", *where, "--share", str(file)])))
-            for language, command in commands.items()
+            Process(language, stack.enter_context(_started([*its.command, "--store", "redis", *where, "--share", str(file)])))
+            for language, its in runners.items()
         ]
         for process in started:
             if process.line().keys() != {"runner"} or process.line() != {"ready": True}:

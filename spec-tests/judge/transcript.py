@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from judge import strict_json
@@ -29,12 +30,13 @@ class Transcript:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a sound transcript must be of: `scenarios` in their order; no `version` means that any will do."""
+    """What a sound transcript must be of: `scenarios` in their order; no `version` and no `library` mean that any will do."""
 
     language: str
     store: str
     version: str | None
     scenarios: tuple[Scenario, ...]
+    library: Path | None = None
 
 
 def read(text: str, expectation: Expectation, line_schema: Schema) -> Transcript:
@@ -43,7 +45,7 @@ def read(text: str, expectation: Expectation, line_schema: Schema) -> Transcript
     lines = [line for line in text.split("\n") if line]
     parsed = list(_parse(lines, line_schema, transcript))
     if parsed and "runner" in parsed[0]:
-        transcript.problems += _header_problems(parsed.pop(0)["runner"], expectation)
+        transcript.problems += header_problems(parsed.pop(0)["runner"], expectation)
     else:
         transcript.problems.append('the first line is not {"runner": {"language", "version", "store"}}')
     if parsed and "done" in parsed[-1]:
@@ -70,12 +72,22 @@ def _parse(lines: list[str], schema: Schema, transcript: Transcript) -> Iterable
             yield value
 
 
-def _header_problems(header: dict[str, str], expectation: Expectation) -> Iterable[str]:
+def header_problems(header: dict[str, str], expectation: Expectation) -> Iterable[str]:
+    """In: what a runner says of itself. Out: what of it is not as it must be."""
     wanted = {"language": expectation.language, "store": expectation.store, "version": expectation.version or header["version"]}
     for key, value in wanted.items():
         if header[key] != value:
             hint = ": that library is not this build" if key == "version" else ""
             yield f"the runner says {key} {header[key]!r}, must be {value!r}{hint}"
+    if expectation.library and not _same(header.get("library"), expectation.library):
+        yield f"the runner uses {header.get('library')}, which is not this build ({expectation.library})"
+
+
+def _same(used: str | None, built: Path) -> bool:
+    try:
+        return used is not None and (Path(used) == built or Path(used).read_bytes() == built.read_bytes())
+    except OSError:
+        return False
 
 
 def _play(lines: list[dict[str, Any]], expectation: Expectation, transcript: Transcript) -> None:

@@ -18,7 +18,8 @@ abort "give --store memory, --store redis --redis HOST:PORT or --store cluster -
   options.empty? && (store == "memory" || (addresses && %w[redis cluster].include?(store)))
 
 backend = Backend.new(addresses, clustered: store == "cluster") if addresses
-puts JSON.generate("runner" => { "language" => "ruby", "version" => Labkit::RateLimit::VERSION, "store" => store })
+library = $LOADED_FEATURES.grep(/labkit_ratelimit_native/).first
+puts JSON.generate("runner" => { "language" => "ruby", "version" => Labkit::RateLimit::VERSION, "store" => store, "library" => library })
 print = ->(line) { $stdout.puts(JSON.generate(line)) || $stdout.flush }
 exit Log.new(log, backend).play(&print) && true if log
 exit Share.new(share, addresses.first).play(&print) && true if share

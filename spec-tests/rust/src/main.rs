@@ -63,7 +63,10 @@ fn run() -> Result<(), Box<dyn Error>> {
     };
     let topology = if store == "cluster" { Topology::Cluster } else { Topology::Single };
     let world = scenario::World { backend, topology };
-    println!("{}", json!({"runner": {"language": "rust", "version": labkit_ratelimit::VERSION, "store": store}}));
+    // It holds the library.
+    let library = std::env::current_exe()?;
+    let about = json!({"language": "rust", "version": labkit_ratelimit::VERSION, "store": store, "library": library});
+    println!("{}", json!({"runner": about}));
     let print = |line: &Json| println!("{line}");
     if let Some(file) = &arguments.log {
         return log::play(file, &world, print);
