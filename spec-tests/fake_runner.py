@@ -106,19 +106,51 @@ def spoil(fault: str, header: dict[str, Any], lines: list[dict[str, Any]], done:
     return [header, *lines, done]
 
 
+def decisions(file: Path, fault: str, language: str) -> list[dict[str, Any]]:
+    """In: a log. Out: a line for each of its requests, and the last one."""
+    requests = [request for _, group in json.loads(file.read_text())["seconds"] for request in group]
+    lines: list[dict[str, Any]] = [{"action": "allow", "error": fault == "error", "rule": None, "exceeded": []} for _ in requests]
+    if fault == "wrong_decision" and language == "go":
+        lines[-1] = {**lines[-1], "action": "block", "rule": "per_ip", "exceeded": ["per_ip"]}
+    done = {"done": len(requests), "seconds": 0.5}
+    return {"missing_step": [*lines[1:], done], "no_done": lines}.get(fault, [*lines, done])
+
+
+def share(file: Path, fault: str, language: str) -> None:
+    """Prints, for each line of standard input, what came of the calls: each language has the same share of what passes."""
+    asked = json.loads(file.read_text())
+    limit, each = asked["rules"][0]["limit"], asked["callers"] * asked["calls"]
+    fair = limit * each // (2 * limit)
+    allowed = {"one_too_many": fair + 1, "idle": 0}.get(fault, fair) if language == "go" else fair
+    print("oops" if fault == "mute" else json.dumps({"ready": True}), flush=True)
+    for _ in sys.stdin:
+        print(json.dumps({"allowed": allowed, "blocked": each - allowed, "failed": int(fault == "failing")}), flush=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--language", default="rust")
+    parser.add_argument("--log", type=Path)
+    parser.add_argument("--share", type=Path)
     parser.add_argument("--store", required=True)
     parser.add_argument("--redis")
     parser.add_argument("--cluster")
-    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("files", nargs="*", type=Path)
     options = parser.parse_args()
     fault, _, only = os.environ.get("LABKIT_FAKE_FAULT", "").partition("@")
     fault = fault if only in ("", options.store) else ""
     scenarios = [data for file in options.files for data in json.loads(file.read_text()) if options.store in stores_of(data)]
     lines = [line for data in scenarios for line in lines_of(data)]
-    header = {"runner": {"language": "rust", "version": os.environ.get("LABKIT_FAKE_VERSION", "1.2.3"), "store": options.store}}
-    printed = spoil(fault, header, lines, {"done": len(scenarios)})
+    header = {"runner": {"language": options.language, "version": os.environ.get("LABKIT_FAKE_VERSION", "1.2.3"), "store": options.store}}
+    if options.share:
+        print(json.dumps(header), flush=True)
+        share(options.share, fault, options.language)
+        return 0
+    if options.log:
+        header["runner"]["version"] = "0.0.0-stale" if fault == "wrong_version" else header["runner"]["version"]
+        printed = [header, *decisions(options.log, fault, options.language)]
+    else:
+        printed = spoil(fault, header, lines, {"done": len(scenarios)})
     for line in printed[: len(printed) // 2] if fault in ("early_exit", "hang") else printed:
         print(line if isinstance(line, str) else json.dumps(line), flush=True)
     if fault == "hang":

@@ -13,6 +13,9 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+from judge.languages import LANGUAGES
+from judge.transcript import Expectation, header_problems
+
 HOME = Path(__file__).resolve().parent
 COPIED = ("run", "judge", "generator", "schema.json", "transcript-schema.json", "canaries", "fake_runner.py")
 RULE = {"name": "per_user", "action": "limit", "characteristics": ["user"], "limit": 2, "period_s": 60}
@@ -50,9 +53,12 @@ class RoomTest(unittest.TestCase):
         return path
 
     def run_command(self, *arguments: str, fault: str = "", **environment: str) -> "subprocess.CompletedProcess[str]":
-        runner = f"{sys.executable} {self.home / 'fake_runner.py'}"
+        runners = {
+            f"LABKIT_SPEC_RUNNER_{language.upper()}": f"{sys.executable} {self.home / 'fake_runner.py'} --language {language}"
+            for language in LANGUAGES
+        }
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("LABKIT_") and name != "CARGO_TARGET_DIR"}
-        env = {**inherited, "LABKIT_SPEC_RUNNER_RUST": runner, "LABKIT_FAKE_FAULT": fault, **environment}
+        env = {**inherited, **runners, "LABKIT_FAKE_FAULT": fault, **environment}
         command = [sys.executable, str(self.home / "run"), *arguments]
         return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
 
@@ -258,17 +264,58 @@ class OtherCommands(RoomTest):
     def test_matrix(self) -> None:
         self.write("one.json", scenario("first"), scenario("second", stores=["memory"]))
         self.run_command("--write-manifest")
-        self.assert_fails(self.run_command("matrix", "rust"), "?", "4 not run")
+        self.assert_fails(self.run_command("matrix", "rust"), "| `first` | ? ? ? |", "| `second` | ? – – |")
         self.judge()
-        self.assert_fails(self.run_command("matrix", "rust"), "2 ok, 0 failed, 2 not run (?), 2 left out")
+        self.assert_fails(self.run_command("matrix", "rust"), "| rust | 2 of 2 | 0 of 1 | 0 of 1 |", "| `first` | ok ? ? |")
         self.write("one.json", scenario("first", why="changed since"), scenario("second", stores=["memory"]))
-        self.assert_fails(self.run_command("matrix", "rust"), "1 ok, 0 failed, 3 not run")
+        self.assert_fails(self.run_command("matrix", "rust"), "| `first` | ? ? ? |", "| `second` | ok – – |")
         self.write("one.json", scenario("second", stores=["memory"]))
         ran = self.run_command("matrix", "rust")
         self.assertEqual(0, ran.returncode, ran.stdout)
-        self.assertRegex(ran.stdout, r"second +ok +– +–")
+        (self.root / "Cargo.lock").write_text("other sources")
+        self.assert_fails(self.run_command("matrix", "rust"), "| `second` | ? – – |")
         self.judge(fault="wrong_value")
-        self.assert_fails(self.run_command("matrix", "rust"), "1 failed")
+        self.assert_fails(self.run_command("matrix", "rust"), "| `second` | FAIL – – |")
+
+    def test_all_writes_the_matrix_and_loses_no_cell(self) -> None:
+        self.write("one.json", scenario("first", stores=["memory"]), scenario("second", stores=["memory"]))
+        self.run_command("--write-manifest")
+        written = self.home / "MATRIX.md"
+        self.assert_fails(self.run_command("all", "--check"), "MATRIX.md is not what this run gives")
+        self.assertFalse(written.exists())
+        self.assertEqual(0, self.run_command("all").returncode)
+        self.assertEqual(2, written.read_text().count("| `"))
+        again = self.run_command("all", "--check")
+        self.assertEqual(0, again.returncode, again.stdout + again.stderr)
+        self.assertIn("every cell is ok already", again.stdout)
+        self.assert_fails(
+            self.run_command("all", "--again", fault="wrong_value"),
+            "rust memory second: failed",
+            "MATRIX.md had a cell that is gone: second rust memory",
+        )
+        self.assertEqual(0, self.run_command("all", "--again").returncode)
+        for fault, text in {"no_done": "the runner ended early", "wrong_version": "that library is not this build"}.items():
+            self.assert_fails(self.run_command("all", "--again", fault=fault), text)
+        self.assertEqual(0, self.run_command("all", "--again").returncode)
+        before = written.read_text()
+        self.write("one.json", scenario("first", stores=["memory"]))
+        self.run_command("--write-manifest")
+        self.assert_fails(self.run_command("all"), "MATRIX.md had a cell that is gone: second")
+        self.assertEqual(before, written.read_text())
+        self.assertEqual(0, self.run_command("all", "--fewer").returncode)
+        self.assertEqual(1, written.read_text().count("| `"))
+
+    def test_a_runner_must_use_the_library_that_was_built(self) -> None:
+        built, old = self.root / "built.so", self.root / "old.so"
+        built.write_text("new")
+        old.write_text("old")
+        header = {"language": "rust", "version": "1.2.3", "store": "memory"}
+        expected = Expectation("rust", "memory", "1.2.3", (), built)
+        self.assertIn("is not this build", "".join(header_problems({**header, "library": str(old)}, expected)))
+        self.assertIn("is not this build", "".join(header_problems({**header, "library": "/nowhere.so"}, expected)))
+        self.assertIn("is not this build", "".join(header_problems(header, expected)))
+        old.write_text("new")
+        self.assertEqual([], list(header_problems({**header, "library": str(old)}, expected)))
 
     def test_misuse(self) -> None:
         for arguments in (
@@ -281,6 +328,42 @@ class OtherCommands(RoomTest):
         ):
             with self.subTest(arguments):
                 self.assert_fails(self.run_command(*arguments), status=2)
+
+    def log(self, *arguments: str, fault: str = "") -> "subprocess.CompletedProcess[str]":
+        (self.root / "rules.yaml").write_text("rate_limits: {}\n")
+        lines = [f'198.18.0.1 - - [17/May/2015:10:05:0{second} +0000] "GET /a?b HTTP/1.1" 200 5 "-" "curl"\n' for second in (2, 1, 1)]
+        (self.root / "log").write_text("".join(lines))
+        return self.run_command("log", str(self.root / "log"), "--limiter", "x", "--rules", str(self.root / "rules.yaml"), *arguments, fault=fault)
+
+    def test_log_side_by_side(self) -> None:
+        ran = self.log()
+        self.assertEqual(0, ran.returncode, ran.stdout + ran.stderr)
+        self.assertIn("3 requests on memory by", ran.stdout)
+        languages = json.loads(self.log("--format", "json").stdout)["languages"]
+        self.assertEqual(list(LANGUAGES), list(languages))
+        self.assertEqual({0}, {language["differ"] for language in languages.values()})
+        self.assert_fails(self.log(fault="wrong_decision"), "request 3, in order of time: rust {", "1 decisions differ")
+        self.assert_fails(self.log(fault="error"), "failed")
+        for fault, text in {
+            "wrong_version": "that library is not this build",
+            "no_done": "broke the protocol",
+            "missing_step": "2 decisions",
+        }.items():
+            self.assert_fails(self.log(fault=fault), text, status=2)
+        self.assert_fails(self.run_command("log", "/nowhere", "--limiter", "x", "--rules", "y"), "/nowhere cannot be read", status=2)
+        (self.root / "log").write_text("hello\n")
+        self.assert_fails(self.run_command("log", str(self.root / "log"), "--limiter", "x", "--rules", "y"), "line 1 is none of", status=2)
+
+    def test_together(self) -> None:
+        ran = self.run_command("together", "--calls", "64")
+        self.assertEqual(0, ran.returncode, ran.stdout + ran.stderr)
+        for fault, text in {
+            "one_too_many": f"{8 * len(LANGUAGES) + 1} passed, {8 * len(LANGUAGES)} must",
+            "failing": "came of them",
+            "idle": "did not call beside the others",
+        }.items():
+            self.assert_fails(self.run_command("together", "--calls", "64", fault=fault), text)
+        self.assert_fails(self.run_command("together", "--calls", "64", fault="mute"), "broke the protocol", status=2)
 
     def test_no_redis_is_a_failure_that_says_what_to_install(self) -> None:
         ran = self.run_command("rust", "--store", "redis", LABKIT_SPEC_REDIS_SERVER="no-such-server")

@@ -38,11 +38,11 @@ var _ ratelimit.Scripter = (*backend)(nil)
 func newBackend(addresses []string, clustered bool) *backend {
 	b := &backend{}
 	for _, address := range addresses {
-		b.masters = append(b.masters, redis.NewClient(&redis.Options{Addr: address, MaxRetries: -1, Protocol: 2}))
+		b.masters = append(b.masters, redis.NewClient(&redis.Options{Addr: address, MaxRetries: -1, Protocol: 2, ContextTimeoutEnabled: true}))
 	}
 	b.Client = goredis.New(b.masters[0])
 	if clustered {
-		b.cluster = redis.NewClusterClient(&redis.ClusterOptions{Addrs: addresses, Protocol: 2})
+		b.cluster = redis.NewClusterClient(&redis.ClusterOptions{Addrs: addresses, Protocol: 2, ContextTimeoutEnabled: true})
 		b.Client = goredis.New(b.cluster)
 	}
 	return b

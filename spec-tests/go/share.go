@@ -39,7 +39,7 @@ func playShare(file, address string, print func(any) error) error {
 	if err := json.Unmarshal(text, &shared); err != nil {
 		return err
 	}
-	client := redis.NewClient(&redis.Options{Addr: address, PoolTimeout: 20 * time.Second, ReadTimeout: 20 * time.Second})
+	client := redis.NewClient(&redis.Options{Addr: address, PoolTimeout: 20 * time.Second, ReadTimeout: 20 * time.Second, ContextTimeoutEnabled: true})
 	config := ratelimit.Config{Name: shared.Limiter, Redis: goredis.New(client), Deadline: 20 * time.Second}
 	for _, text := range shared.Rules {
 		rule, err := rule(text)

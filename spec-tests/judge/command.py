@@ -9,7 +9,7 @@ from types import FrameType
 from typing import TextIO
 
 from generator import command as random_command
-from judge import log, manifest, recordings, results, together
+from judge import everything, log, manifest, matrix, recordings, results, sources, together
 from judge.languages import LANGUAGES
 from judge.misuse import Misuse
 from judge.play import play
@@ -26,6 +26,7 @@ spec-tests/run LANGUAGE [--store memory|redis|cluster]... [--format text|jsonl] 
        spec-tests/run together [--calls N] [LANGUAGE...]
        spec-tests/run list [FILE...]
        spec-tests/run matrix [LANGUAGE...]
+       spec-tests/run all [--check] [--fewer] [--again]
        spec-tests/run --write-manifest
 Default: every store, every file in spec-tests/scenarios. Languages: {languages}."""
 
@@ -38,6 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     commands: dict[str, Callable[[Room, Sequence[str]], int]] = {
         "list": _list,
         "matrix": _matrix,
+        "all": _all,
         "canaries": _canaries,
         "random": random_command.run,
         "recordings": recordings.run,
@@ -81,7 +83,7 @@ def _run(room: Room, arguments: Sequence[str]) -> int:
         new = judge(played.scenarios, played.transcript, options.language, store)
         print(*new, sep="\n", file=report, flush=True)
         verdicts += new
-    results.keep(room.results, options.language, scenarios, verdicts)
+    results.keep(room.results, options.language, scenarios, verdicts, sources.of(room.root, options.language))
     if not options.files:
         verdicts += _against_manifest(room, options.language, stores, scenarios, verdicts, report)
     if not verdicts:
@@ -144,12 +146,18 @@ def _list(room: Room, arguments: Sequence[str]) -> int:
 def _matrix(room: Room, arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="spec-tests/run matrix", description="From the results of the last runs; exit 1 unless every cell is ok.")
     parser.add_argument("languages", nargs="*", metavar="LANGUAGE")
-    languages = parser.parse_args(arguments).languages or list(LANGUAGES)
-    if unknown := [language for language in languages if language not in LANGUAGES]:
-        raise Misuse(f"no such language: {', '.join(unknown)}; there are {', '.join(LANGUAGES)}")
-    text, whole = results.matrix(room.results, languages, room.scenarios())
-    print(text)
-    return 0 if whole else 1
+    languages = everything.languages_named(parser.parse_args(arguments).languages)
+    scenarios = room.scenarios()
+    cells = {language: results.cells(room.results, language, scenarios, sources.of(room.root, language)) for language in languages}
+    print(matrix.markdown(scenarios, cells), end="")
+    return 0 if not matrix.faults(scenarios, cells) else 1
+
+
+def _all(room: Room, arguments: Sequence[str]) -> int:
+    def play_language(language: str, stores: list[str]) -> bool:
+        return _run(room, [language, *(word for store in stores for word in ("--store", store))]) == 0
+
+    return everything.run(room, arguments, play_language)
 
 
 def _write_manifest(room: Room, arguments: Sequence[str]) -> int:

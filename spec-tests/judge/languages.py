@@ -12,7 +12,6 @@ from pathlib import Path
 from judge.misuse import Misuse
 
 
-
 @dataclass(frozen=True)
 class Runner:
     """The command line that a runner starts with, and the file of the library that it must then use; None where it brings its own."""

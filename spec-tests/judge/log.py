@@ -37,7 +37,9 @@ def run(room: Room, arguments: Sequence[str]) -> int:
     """In: the words after `log`. Out: the exit status: 0 if all languages decided alike, 1 if not."""
     parser = argparse.ArgumentParser(prog="spec-tests/run log")
     parser.add_argument("log", type=Path, help="an access log in the combined format, plain or gzip")
-    parser.add_argument("languages", nargs="*", choices=[*LANGUAGES, []], metavar="LANGUAGE", help="by default all; the first is what others are held against")
+    parser.add_argument(
+        "languages", nargs="*", choices=[*LANGUAGES, []], metavar="LANGUAGE", help="by default all; the first is what others are held against"
+    )
     parser.add_argument("--limiter", required=True, help="its name in the documents")
     parser.add_argument("--available", type=Path, help="the contract")
     parser.add_argument("--rules", type=Path, action="append", default=[], help="a rate_limits document; once for each, in order")
@@ -112,7 +114,9 @@ def _text(store: str, plays: Sequence[Played]) -> str:
         ["decisions per second" + (" (debug build)" if profile() == "debug" else ""), *(f"{play.rate:,}" for play in plays)],
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]).rstrip() for row in rows]
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]).rstrip() for row in rows
+    ]
     lines += _examples(plays)
     lines.append(f"{len(plays[0].decisions):,} requests on {store} by {len(plays)} languages: {sum(differ)} decisions differ")
     return "\n".join(lines)
@@ -123,5 +127,7 @@ def _examples(plays: Sequence[Played]) -> list[str]:
     return [
         f"request {at + 1}, in order of time: {first.language} {ours}, {play.language} {theirs}"
         for play in plays[1:]
-        for at, ours, theirs in [(at, *pair) for at, pair in enumerate(zip(first.decisions, play.decisions, strict=True)) if pair[0] != pair[1]][:SHOWN]
+        for at, ours, theirs in [(at, *pair) for at, pair in enumerate(zip(first.decisions, play.decisions, strict=True)) if pair[0] != pair[1]][
+            :SHOWN
+        ]
     ]

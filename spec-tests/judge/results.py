@@ -1,4 +1,4 @@
-"""Results kept between runs, one file per language, and the matrix of scenario × language × store made of them."""
+"""Results kept between runs, one file per language: what passed, with which scenario and which sources."""
 
 import hashlib
 import json
@@ -7,23 +7,21 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from judge.scenario import STORES, Scenario
+from judge.scenario import Scenario
 from judge.strict_json import write
 from judge.verdict import Verdict
 
-LEFT_OUT = "–"
-NOT_RUN = "?"
 
-
-def keep(folder: Path, language: str, scenarios: Iterable[Scenario], verdicts: Iterable[Verdict]) -> None:
-    """In: where results are kept, and what a run gave. Adds to the language's file; what is not of this run stays."""
+def keep(folder: Path, language: str, scenarios: Iterable[Scenario], verdicts: Iterable[Verdict], build: str) -> None:
+    """In: where results are kept, what a run gave, and the digest of its sources. Adds to the language's file; what is not of this run stays."""
     digests = {scenario.name: _digest(scenario) for scenario in scenarios}
     results = _read(folder, language)
     for verdict in verdicts:
         if verdict.name in digests:
+            made_of = f"{digests[verdict.name]} {build}"
             row = results.get(verdict.name, {})
-            if row.get("digest") != digests[verdict.name]:
-                row = {"digest": digests[verdict.name]}
+            if row.get("made_of") != made_of:
+                row = {"made_of": made_of}
             row[verdict.store] = "ok" if verdict.passed else "FAIL"
             results[verdict.name] = row
     folder.mkdir(parents=True, exist_ok=True)
@@ -32,34 +30,19 @@ def keep(folder: Path, language: str, scenarios: Iterable[Scenario], verdicts: I
     fresh.replace(folder / f"{language}.json")
 
 
-def matrix(folder: Path, languages: Sequence[str], scenarios: Sequence[Scenario]) -> tuple[str, bool]:
-    """In: where results are kept, the languages, all scenarios. Out: the matrix as text, and whether every cell that must be `ok` is.
+def cells(folder: Path, language: str, scenarios: Sequence[Scenario], build: str) -> dict[str, dict[str, str]]:
+    """In: where results are kept, a language, all scenarios, the digest of the sources as they are. Out: scenario → store → `ok` or `FAIL`.
 
-    `–`: the scenario's stores leave it out. `?`: it was not run, or it was changed since.
+    What was not run, or was run with another scenario of that name or other sources, is not there.
     """
-    kept = {language: _read(folder, language) for language in languages}
-    columns = [(language, store) for language in languages for store in STORES]
-    width = max((len(scenario.name) for scenario in scenarios), default=8)
-    lines = [f"{'scenario':<{width}}  " + "  ".join(f"{f'{language} {store}':<{_width(language, store)}}" for language, store in columns)]
-    seen: dict[str, int] = {}
-    for scenario in scenarios:
-        cells = [_cell(scenario, kept[language], store) for language, store in columns]
-        for cell in cells:
-            seen[cell] = seen.get(cell, 0) + 1
-        padded = (f"{cell:<{_width(*column)}}" for cell, column in zip(cells, columns, strict=True))
-        lines.append(f"{scenario.name:<{width}}  " + "  ".join(padded).rstrip())
-    lines.append(
-        f"{seen.get('ok', 0)} ok, {seen.get('FAIL', 0)} failed, {seen.get(NOT_RUN, 0)} not run ({NOT_RUN}), "
-        f"{seen.get(LEFT_OUT, 0)} left out by their stores ({LEFT_OUT})"
-    )
-    return "\n".join(lines), bool(scenarios) and set(seen) <= {"ok", LEFT_OUT}
-
-
-def _cell(scenario: Scenario, results: dict[str, Any], store: str) -> str:
-    if store not in scenario.stores:
-        return LEFT_OUT
-    row = results.get(scenario.name, {})
-    return row.get(store, NOT_RUN) if row.get("digest") == _digest(scenario) else NOT_RUN
+    kept = _read(folder, language)
+    rows = ((scenario, kept.get(scenario.name, {})) for scenario in scenarios)
+    return {
+        scenario.name: {store: cell for store, cell in row.items() if store != "made_of"}
+        if row.get("made_of") == f"{_digest(scenario)} {build}"
+        else {}
+        for scenario, row in rows
+    }
 
 
 def _digest(scenario: Scenario) -> str:
@@ -69,7 +52,3 @@ def _digest(scenario: Scenario) -> str:
 def _read(folder: Path, language: str) -> dict[str, Any]:
     file = folder / f"{language}.json"
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-
-
-def _width(language: str, store: str) -> int:
-    return len(language) + 1 + len(store)

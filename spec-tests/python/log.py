@@ -49,7 +49,7 @@ class Log:
     def _store(self) -> dict[str, Any]:
         if self.backend:
             return {"redis": self.backend.client, "deadline": 5.0}
-        return {"store": MemoryStore(1_000_000), "clock": self.clock}
+        return {"store": MemoryStore(max_keys=1_000_000), "clock": self.clock}
 
     def _pass(self, seconds: int) -> None:
         if seconds and self.backend:

@@ -74,7 +74,9 @@ pub(crate) fn play(file: &str, world: &World, mut print: impl FnMut(&Json)) -> R
         decisions.extend(identifiers.iter().map(|identifier| limiter.check(identifier.as_slice())));
         spent += begun.elapsed();
     }
-    decisions.iter().for_each(|decision| print(&written(decision)));
+    for decision in &decisions {
+        print(&written(decision));
+    }
     print(&json!({"done": decisions.len(), "seconds": spent.as_secs_f64()}));
     Ok(())
 }

@@ -41,7 +41,8 @@ pub(crate) fn play(file: &str, address: &str, print: impl Fn(&Json)) -> Result<(
     let rules: Vec<_> = share.rules.iter().map(|rule| read_rule(rule, Dialect::Code, &mut closures).spec).collect();
     let redis = NativeRedis::new(Server::single(address)?)?;
     let options = RedisOptions { deadline: Duration::from_secs(20), ..redis.options() };
-    let limiter = Limiter::builder(&share.limiter).rules(rules).store(Store::Connected(Arc::new(redis), options)).build()?;
+    let limiter =
+        Limiter::builder(&share.limiter).rules(rules).store(Store::Connected(Arc::new(redis), options)).build()?;
     let facts: Vec<(&str, Fact)> =
         share.identifier.iter().map(|(name, value)| (name.as_str(), Fact::read(value))).collect();
     print(&json!({"ready": true}));

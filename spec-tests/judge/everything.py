@@ -1,0 +1,59 @@
+"""`spec-tests/run all`: every scenario in every language on every store, and MATRIX.md, which shows it."""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from judge import matrix, results, sources
+from judge.languages import LANGUAGES
+from judge.misuse import Misuse
+from judge.room import Room
+from judge.scenario import STORES
+
+Play = Callable[[str, list[str]], bool]
+"""Plays a language on stores: whether all passed."""
+
+
+def run(room: Room, arguments: Sequence[str], play: Play) -> int:
+    """In: the words after `all`, and how a language is played. Out: the exit status."""
+    parser = argparse.ArgumentParser(prog="spec-tests/run all")
+    parser.add_argument("--check", action="store_true", help="MATRIX.md must be as it is written already")
+    parser.add_argument("--fewer", action="store_true", help="cells may be lost: scenarios were taken away on purpose")
+    parser.add_argument("--again", action="store_true", help="also what passed already, with the same sources and scenarios")
+    options = parser.parse_args(arguments)
+    scenarios = room.scenarios()
+    passed = True
+    for language in LANGUAGES:
+        build = sources.of(room.root, language)
+        kept = results.cells(room.results, language, scenarios, build)
+        stores = [
+            store
+            for store in STORES
+            if options.again or any(kept[scenario.name].get(store) != "ok" for scenario in scenarios if store in scenario.stores)
+        ]
+        if not stores:
+            print(f"{language}: every cell is ok already, with these sources", flush=True)
+            continue
+        passed = play(language, stores) and passed
+    cells = {language: results.cells(room.results, language, scenarios, sources.of(room.root, language)) for language in LANGUAGES}
+    text = matrix.markdown(scenarios, cells)
+    file = room.home / "MATRIX.md"
+    before = file.read_text(encoding="utf-8") if file.exists() else ""
+    faults = matrix.faults(scenarios, cells)
+    if not options.fewer:
+        faults += [f"MATRIX.md had a cell that is gone: {cell}" for cell in sorted(matrix.passed_in(before) - matrix.passed_in(text))]
+    if options.check and before != text:
+        faults.append("MATRIX.md is not what this run gives: run spec-tests/run all, and commit what it writes")
+    print(matrix.summary(scenarios, cells))
+    if faults or not passed:
+        print(*faults[:20], *([f"and {len(faults) - 20} more"] if len(faults) > 20 else []), sep="\n", file=sys.stderr)
+        return 1
+    file.write_text(text, encoding="utf-8")
+    return 0
+
+
+def languages_named(named: Sequence[str]) -> list[str]:
+    """In: names of languages, or none for all. Out: them; Misuse if one is none."""
+    if unknown := [language for language in named if language not in LANGUAGES]:
+        raise Misuse(f"no such language: {', '.join(unknown)}; there are {', '.join(LANGUAGES)}")
+    return list(named) or list(LANGUAGES)
