@@ -57,22 +57,29 @@ func (f *flight) done() {
 	}
 }
 
+// send sends it, and then passes on its turn.
+func (f *flight) send() (string, error) {
+	defer f.limiter.turns.pass()
+	return runScript(f.lapse, f.limiter.redis, &f.call)
+}
+
 // run runs it in a goroutine of its own.
 func (f *flight) run() {
 	lapse := f.lapse
-	reply, err := runScript(lapse, f.limiter.redis, &f.call)
+	reply, err := f.send()
 	f.land(reply, err)
 	lapse.over.Store(true)
 }
 
 // runHere runs it where it is waited for, by a client that ends it in time.
 func (f *flight) runHere() {
-	reply, err := runScript(f.lapse, f.limiter.redis, &f.call)
+	reply, err := f.send()
 	if err != nil && !time.Now().Before(f.lapse.deadline) {
 		// What the client calls it is the client's.
 		err = fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
 	}
-	f.land(reply, err)
+	// Nobody else looks before it is given back.
+	f.isLanded, f.reply, f.err = true, reply, err
 }
 
 // land takes what came of the call.
@@ -80,7 +87,7 @@ func (f *flight) land(reply string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.isLanded, f.reply, f.err = true, reply, err
-	f.landed <- struct{}{}
+	f.wake()
 	if f.abandoned {
 		// Nobody waits for it, but it shows whether Redis works.
 		kind, class, text := native.Reply, "", reply
@@ -101,6 +108,15 @@ func (f *flight) late() {
 	if f.abandoned && !f.isLanded {
 		f.tell(native.Deadline, "", "")
 	}
+	f.wake()
+}
+
+// wake wakes whoever waits, if nobody did yet.
+func (f *flight) wake() {
+	select {
+	case f.landed <- struct{}{}:
+	default:
+	}
 }
 
 // tell tells the core what became of a call that nobody waits for, once: a reply after the deadline is dropped.
@@ -115,8 +131,6 @@ func (f *flight) tell(kind native.Outcome, class, text string) {
 func (f *flight) wait(ctx context.Context) bool {
 	select {
 	case <-f.landed:
-		return true
-	case <-f.alarm.rung:
 		return true
 	case <-ctx.Done():
 		return false

@@ -27,6 +27,7 @@ type Limiter struct {
 	cleanup       runtime.Cleanup
 	// Of redis: whether a call of it ends by its deadline.
 	punctual bool
+	turns    turns
 	// Calls that landed, to be used again.
 	flights sync.Pool
 	// What the metrics stood at when it was closed; nil before.
@@ -86,6 +87,7 @@ func build(config Config, documents *Documents) (*Limiter, *rejection, error) {
 	limiter := &Limiter{
 		name: config.Name, handle: handle, redis: config.Redis, logger: config.Logger,
 		functions: writer.functions, patterns: writer.patterns, punctual: writer.punctual,
+		turns:         writer.turns,
 		blocksOnError: config.OnError == BlockOnError,
 	}
 	var said said

@@ -34,7 +34,8 @@ func (w *ruleWriter) options(config *Config) Topology {
 		return topology
 	}
 	if isNil(config.Redis) {
-		w.found("option_invalid", "redis", fmt.Sprintf("redis is a client, and this is a nil of %T", config.Redis))
+		w.found("option_invalid", "redis", fmt.Sprintf(
+			"redis is a client, and this is a nil of %T: make the client first, or leave it out to count in memory", config.Redis))
 		return topology
 	}
 	clustered, err := w.ask(config.Redis)
@@ -61,6 +62,9 @@ func (w *ruleWriter) ask(redis Scripter) (clustered bool, err error) {
 	defer recovered(&err)
 	if redis, ok := redis.(Punctual); ok {
 		w.punctual = redis.Punctual()
+	}
+	if redis, ok := redis.(Pooled); ok {
+		w.turns = turnsOf(redis.PoolSize())
 	}
 	if redis, ok := redis.(Clustered); ok {
 		clustered = redis.Clustered()

@@ -33,6 +33,13 @@ type Punctual interface {
 	Punctual() bool
 }
 
+// Pooled is a [Scripter] that knows how many calls it runs at once. Of more checks, the others wait until one of them has
+// ended before they send theirs, so that what else the host asks of Redis need not wait behind all of them.
+type Pooled interface {
+	// PoolSize is how many; 0 where nobody knows.
+	PoolSize() int
+}
+
 // Noted is a [Scripter] with something to say of itself when a limiter is built on it, a line of the log each. What was
 // said of a client need not be said again.
 type Noted interface {

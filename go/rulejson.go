@@ -19,6 +19,7 @@ type ruleWriter struct {
 	findings []object
 	// Of the client.
 	punctual bool
+	turns    turns
 	// Lists and maps around the matcher in hand.
 	around []uintptr
 }

@@ -34,17 +34,19 @@ func (l *Limiter) onRedis(
 // tells that ctx ended first.
 func (l *Limiter) run(ctx context.Context, w *work) (status native.Status, cause error, left bool) {
 	if ctx.Err() != nil {
-		pending, reason := w.answer.Pending, context.Cause(ctx)
-		class, text := classOf(reason)
-		status := native.Abandon(l.handle, pending, class, text, &w.answer, w.evaluations)
-		l.forget(pending)
-		return status, endOf(ctx), true
+		return l.stay(ctx, w), endOf(ctx), true
 	}
 	flight := l.newFlight(ctx, w)
 	pending := flight.call.pending
-	if l.punctual && ctx.Done() == nil {
+	switch {
+	case !l.turns.take(ctx, flight.alarm.rung):
+		if ctx.Err() != nil {
+			flight.alarm.stop()
+			return l.stay(ctx, w), endOf(ctx), true
+		}
+	case l.punctual && ctx.Done() == nil:
 		flight.runHere()
-	} else {
+	default:
 		go flight.run()
 		if !flight.wait(ctx) {
 			reason := context.Cause(ctx)
@@ -56,6 +58,15 @@ func (l *Limiter) run(ctx context.Context, w *work) (status native.Status, cause
 	kind, class, text, cause := flight.outcome()
 	flight.done()
 	return native.Settle(l.handle, pending, kind, class, text, &w.answer, w.evaluations, w.buffer), cause, false
+}
+
+// stay has the core decide without the call that w holds, which is not sent.
+func (l *Limiter) stay(ctx context.Context, w *work) native.Status {
+	pending := w.answer.Pending
+	class, text := classOf(context.Cause(ctx))
+	status := native.Abandon(l.handle, pending, class, text, &w.answer, w.evaluations)
+	l.forget(pending)
+	return status
 }
 
 // endOf is why a context ended: what it says itself, and the cause that somebody gave it.

@@ -9,6 +9,7 @@ package goredis
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/redis/go-redis/v9"
 
@@ -24,11 +25,16 @@ var (
 	_ ratelimit.Scripter  = (*Client)(nil)
 	_ ratelimit.Clustered = (*Client)(nil)
 	_ ratelimit.Punctual  = (*Client)(nil)
+	_ ratelimit.Pooled    = (*Client)(nil)
 	_ ratelimit.Noted     = (*Client)(nil)
 )
 
-// New wraps a client of the host, which is still the host's to close.
+// New wraps a client of the host, which is still the host's to close. Of a nil it makes a nil, which [ratelimit.New] tells
+// of.
 func New(client redis.UniversalClient) *Client {
+	if value := reflect.ValueOf(client); client == nil || value.Kind() == reflect.Pointer && value.IsNil() {
+		return nil
+	}
 	return &Client{redis: client}
 }
 
@@ -43,14 +49,24 @@ func (c *Client) Clustered() bool {
 }
 
 // Punctual tells whether the client minds deadlines of contexts, while it reads and writes too. A client of a Cluster or
-// a Ring may ask several nodes first. It panics where there is no client, which [ratelimit.New] tells of.
+// a Ring may ask several nodes first.
 func (c *Client) Punctual() bool {
-	if c.redis == nil {
-		panic("goredis.New was given no client")
-	}
 	mindsDeadlines, _ := c.mindsDeadlines()
 	_, isOneServer := c.redis.(*redis.Client)
 	return mindsDeadlines && isOneServer
+}
+
+// PoolSize is how many connections the client has at most. It is 0 for a Cluster or a Ring, where each node has a pool.
+func (c *Client) PoolSize() int {
+	client, isOneServer := c.redis.(*redis.Client)
+	if !isOneServer {
+		return 0
+	}
+	options := client.Options()
+	if options.MaxActiveConns > 0 {
+		return min(options.PoolSize, options.MaxActiveConns)
+	}
+	return options.PoolSize
 }
 
 // mindsDeadlines tells whether the option ContextTimeoutEnabled is on; false where nobody knows.

@@ -322,6 +322,20 @@ func TestWhichClientsArePunctual(t *testing.T) {
 	}
 }
 
+func TestOneServerHasOnePool(t *testing.T) {
+	for client, size := range map[redis.UniversalClient]int{
+		redis.NewClient(&redis.Options{PoolSize: 7}): 7, redis.NewClient(&redis.Options{PoolSize: 7, MaxActiveConns: 3}): 3,
+		redis.NewFailoverClient(&redis.FailoverOptions{PoolSize: 5}): 5,
+		redis.NewClusterClient(&redis.ClusterOptions{PoolSize: 7}):   0,
+		redis.NewRing(&redis.RingOptions{PoolSize: 7}):               0,
+	} {
+		if found := goredis.New(client).PoolSize(); found != size {
+			t.Errorf("%T: %d, not %d", client, found, size)
+		}
+		_ = client.Close()
+	}
+}
+
 func TestAClusterAndARingAreClustered(t *testing.T) {
 	for client, clustered := range map[redis.UniversalClient]bool{
 		redis.NewClient(&redis.Options{}): false, redis.NewClusterClient(&redis.ClusterOptions{}): true,

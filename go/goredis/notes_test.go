@@ -50,7 +50,8 @@ func TestNoClientIsAMistakeInTheOptions(t *testing.T) {
 	} {
 		_, err := ratelimit.New(ratelimit.Config{Name: "lim", Redis: client})
 		var found *ratelimit.ConfigError
-		if !errors.As(err, &found) || len(found.Findings) != 1 || found.Findings[0].Path != "redis" {
+		if !errors.As(err, &found) || len(found.Findings) != 1 || found.Findings[0].Path != "redis" ||
+			!strings.Contains(found.Findings[0].Message, "make the client first") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
