@@ -1,9 +1,11 @@
 """The table of languages, and how each one's runner is found or built."""
 
+import importlib.util
 import os
 import shlex
 import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 from judge.misuse import Misuse
 
 RUST_PACKAGE = "labkit-ratelimit-spec-runner"
+PYTHON_PACKAGE, PYTHON_LIBRARY = "labkit-ratelimit-python", "liblabkit_ratelimit_python.so"
 RUBY_PACKAGE, RUBY_EXTENSION = "labkit-ratelimit-ruby", "labkit_ratelimit_native.so"
 
 
@@ -40,6 +43,33 @@ def ruby_with_the_gem(root: Path) -> list[str]:
     return ["ruby", "-I", str(extension.parent.parent), "-I", str(root / "ruby" / "lib")]
 
 
+def _python(root: Path) -> list[str]:
+    runner = str(root / "spec-tests" / "python" / "runner.py")
+    if named := shlex.split(os.environ.get("LABKIT_SPEC_PYTHON", "")):
+        if shutil.which(named[0]) is None:
+            raise Misuse(f"LABKIT_SPEC_PYTHON names {named[0]}, which is not there or cannot be run")
+        return [*named, runner]
+    if importlib.util.find_spec("redis") is None:
+        raise Misuse(f"{sys.executable} has no redis-py: run ci/setup, or name a Python that has it and the package in LABKIT_SPEC_PYTHON")
+    return ["env", f"PYTHONPATH={python_package(root)}", sys.executable, runner]
+
+
+def python_package(root: Path) -> Path:
+    """In: the repository's root. Out: a folder for PYTHONPATH, with the Python package as it is now and its native half freshly built."""
+    built = _built(root, PYTHON_PACKAGE, PYTHON_LIBRARY, "LABKIT_SPEC_PYTHON")
+    folder = target_folder(root).resolve() / "python"
+    package = folder / "labkit_ratelimit"
+    package.mkdir(parents=True, exist_ok=True)
+    sources = root / "python" / "src" / "labkit_ratelimit"
+    for stale in set(package.glob("*.py")) - {package / source.name for source in sources.glob("*.py")}:
+        stale.unlink()
+    for source, name in [*((source, source.name) for source in sources.glob("*.py")), (built, "_native.abi3.so")]:
+        fresh = package / f"{name}.{os.getpid()}.tmp"
+        shutil.copy2(source, fresh)
+        fresh.replace(package / name)
+    return folder
+
+
 def _built(root: Path, package: str, product: str, variable: str) -> Path:
     """Cargo decides whether the product is fresh, so a stale one never runs. A release build is kept if it is the only one there."""
     if shutil.which("cargo") is None:
@@ -52,7 +82,7 @@ def _built(root: Path, package: str, product: str, variable: str) -> Path:
     return binary
 
 
-LANGUAGES: dict[str, Callable[[Path], list[str]]] = {"rust": _rust, "ruby": _ruby}
+LANGUAGES: dict[str, Callable[[Path], list[str]]] = {"rust": _rust, "ruby": _ruby, "python": _python}
 """Language → from the repository's root, build what is stale and give the runner's command line."""
 
 

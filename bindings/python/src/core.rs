@@ -10,12 +10,13 @@ use crate::options::Options;
 use crate::result::Outcome;
 use crate::rules::Reader;
 use crate::{findings, number, shown};
-use labkit_ratelimit::{CallOptions, Decision, Limiter, Mode, Planned, SampleKind};
-use parking_lot::Mutex;
+use arc_swap::ArcSwap;
+use labkit_ratelimit::{CallOptions, Decision, Limiter, Mode, Planned, RulesRef, SampleKind};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 /// A limiter, the rules in force, and what it has to say.
@@ -24,7 +25,7 @@ pub(crate) struct Core {
     pub(crate) limiter: Limiter,
     asked: Asked,
     journal: Arc<Journal>,
-    in_force: Mutex<Arc<InForce>>,
+    in_force: ArcSwap<InForce>,
     /// Takes a warning: its text, and its fields.
     tell: Py<PyAny>,
 }
@@ -32,12 +33,29 @@ pub(crate) struct Core {
 /// A metric's name, type, labels and value.
 type Sample = (String, &'static str, HashMap<&'static str, String>, u64);
 
+/// The cost of a call.
+enum Cost<'py> {
+    One,
+    Given(Bound<'py, PyAny>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Cost<'py> {
+    type Error = Infallible;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> Result<Self, Infallible> {
+        Ok(Self::Given(given.to_owned()))
+    }
+}
+
 /// What the library takes for a panic of the binding's.
 const PANIC: &str = "panic";
 
 impl Core {
-    fn in_force(&self) -> Arc<InForce> {
-        Arc::clone(&self.in_force.lock())
+    /// The rules that facts were gathered for. Most often they are the limiter's, which keeps a reference for each
+    /// thread: that one costs nothing.
+    fn rules_of(&self, in_force: &InForce) -> RulesRef {
+        let kept = self.limiter.rules();
+        if kept.is_same(&in_force.rules) { kept } else { in_force.rules.clone() }
     }
 
     /// Tells what there is to tell.
@@ -53,21 +71,21 @@ impl Core {
         this: &Bound<'py, Self>,
         mode: Mode,
         identifier: &Bound<'py, PyAny>,
-        cost: Option<&Bound<'py, PyAny>>,
-        context: &Bound<'py, PyAny>,
+        cost: Cost<'py>,
+        context: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, core) = (this.py(), this.get());
         let identifier = dict(identifier)?;
         let decided = guarded(|| {
             probe();
-            let in_force = core.in_force();
+            let in_force = core.in_force.load();
             let facts = Facts::gather(identifier.clone(), &in_force)?;
-            let asking = Asking { asked: &core.asked, context };
+            let asking = Asking { py, asked: &core.asked, context };
             let mut options = CallOptions::default().host(&asking);
-            if let Some(cost) = cost {
+            if let Cost::Given(cost) = &cost {
                 options = options.cost(number::cost(cost)?);
             }
-            match core.limiter.plan_by(in_force.rules.clone(), &facts, options, mode) {
+            match core.limiter.plan_by(core.rules_of(&in_force), &facts, options, mode) {
                 Planned::Done(decision) => Outcome::object(py, decision),
                 Planned::Call(pending) => Call::of_check(this.clone().unbind(), pending, mode).into_object(py),
             }
@@ -109,7 +127,7 @@ impl Core {
             let builder = Limiter::builder(name).rules(rules).logger(Arc::clone(&journal));
             match options.apply(py, &mut findings, builder)?.build() {
                 Ok(limiter) if findings.is_empty() => {
-                    let in_force = Mutex::new(Arc::new(InForce::new(py, limiter.rules())));
+                    let in_force = ArcSwap::from_pointee(InForce::new(py, limiter.rules()));
                     Ok(Self { limiter, asked, journal, in_force, tell })
                 }
                 Ok(_) => Err(findings::of_build(py, class, name, findings, None)),
@@ -122,23 +140,24 @@ impl Core {
         Ok(built)
     }
 
-    #[pyo3(signature = (identifier, cost, context, /))]
+    /// A cost of `None` is no cost, and a bad one; one that is not given is 1.
+    #[pyo3(signature = (identifier, cost = Cost::One, context = None))]
     fn check<'py>(
         this: &Bound<'py, Self>,
         identifier: &Bound<'py, PyAny>,
-        cost: &Bound<'py, PyAny>,
-        context: &Bound<'py, PyAny>,
+        cost: Cost<'py>,
+        context: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        Self::decide(this, Mode::Check, identifier, Some(cost), context)
+        Self::decide(this, Mode::Check, identifier, cost, context)
     }
 
-    #[pyo3(signature = (identifier, context, /))]
+    #[pyo3(signature = (identifier, context = None))]
     fn peek<'py>(
         this: &Bound<'py, Self>,
         identifier: &Bound<'py, PyAny>,
-        context: &Bound<'py, PyAny>,
+        context: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        Self::decide(this, Mode::Peek, identifier, None, context)
+        Self::decide(this, Mode::Peek, identifier, Cost::One, context)
     }
 
     #[pyo3(signature = (identifier, /))]
@@ -147,9 +166,9 @@ impl Core {
         let identifier = dict(identifier)?;
         let object = controlled(py, || {
             probe();
-            let in_force = core.in_force();
+            let in_force = core.in_force.load();
             let facts = Facts::gather(identifier, &in_force)?;
-            let clearing = core.limiter.plan_clear_by(in_force.rules.clone(), &facts);
+            let clearing = core.limiter.plan_clear_by(core.rules_of(&in_force), &facts);
             Call::of_clear(this.clone().unbind(), clearing).into_object(py)
         })?;
         core.told(py, object)
@@ -157,14 +176,14 @@ impl Core {
 
     /// The rules in force, as dicts.
     fn rules<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        self.in_force().rules.specs().iter().map(|spec| shown::rule(py, &self.asked, spec)).collect()
+        self.in_force.load().rules.specs().iter().map(|spec| shown::rule(py, &self.asked, spec)).collect()
     }
 
     fn reload(&self, py: Python<'_>, documents: Given) -> PyResult<()> {
         let loaded = controlled(py, || {
             probe();
             documents.load(&self.limiter)?.map_err(|error| findings::of_load(py, &error))?;
-            *self.in_force.lock() = Arc::new(InForce::new(py, self.limiter.rules()));
+            self.in_force.store(Arc::new(InForce::new(py, self.limiter.rules())));
             Ok(())
         });
         self.told(py, ())?;

@@ -83,14 +83,15 @@ impl Asked {
 
 /// The host of one call.
 pub(crate) struct Asking<'c, 'py> {
+    pub(crate) py: Python<'py>,
     pub(crate) asked: &'c Asked,
-    pub(crate) context: &'c Bound<'py, PyAny>,
+    pub(crate) context: Option<&'c Bound<'py, PyAny>>,
 }
 
 impl Asking<'_, '_> {
     /// An `Exception` is a failure of the rule. Anything else leaves the library at once.
     fn failure(&self, error: PyErr) -> HostError {
-        let py = self.context.py();
+        let py = self.py;
         if !error.is_instance_of::<PyException>(py) {
             leave(error);
         }
@@ -99,7 +100,7 @@ impl Asking<'_, '_> {
     }
 
     fn search(&self, pattern: &Pattern, value: Property<'_>) -> PyResult<bool> {
-        let py = self.context.py();
+        let py = self.py;
         let mut scratch = Scratch::default();
         // Null is asked for as "".
         let text = value.text(&mut scratch).unwrap_or_default();
@@ -113,7 +114,7 @@ impl Asking<'_, '_> {
     }
 
     fn call(&self, callable: &Callable) -> PyResult<HostNumber> {
-        let function = callable.function.bind(self.context.py());
+        let function = callable.function.bind(self.py);
         let answer = if callable.takes_context { function.call1((self.context,))? } else { function.call0()? };
         number::read(&answer)
     }

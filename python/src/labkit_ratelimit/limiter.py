@@ -40,8 +40,6 @@ class Limiter:
     True
     """
 
-    __slots__ = ("__weakref__", "_check", "_core", "_documents", "_given", "_name", "_peek", "_redis", "_rules")
-
     def __init__(
         self,
         name: str,
@@ -97,8 +95,9 @@ class Limiter:
         }
         given = list(rules)
         self._core = Core(name, [written(rule) for rule in given], options, log.tell)
-        self._check = self._core.check
-        self._peek = self._core.peek
+        if self._redis is None and type(self).check is Limiter.check:
+            # Nothing is waited for: the native method is the whole of it, and saves a fifth of the time.
+            self.__dict__["check"] = self._core.check
         self._given = {rule.name: rule for rule in given if isinstance(rule, Rule)}
         self._rules = self._shown()
 
@@ -165,12 +164,12 @@ class Limiter:
             TypeError: the identifier is no mapping; or the limiter's client is asynchronous.
 
         """
-        answer = self._check(identifier, cost, context)
+        answer = self._core.check(identifier, cost, context)
         return answer if type(answer) is Result else self._run(answer)
 
     def peek(self, identifier: Mapping[str, Any], context: Any = None) -> Result:
         """Decide on the state as it stands, for a call of cost 1, and change nothing. As `check` else."""
-        answer = self._peek(identifier, context)
+        answer = self._core.peek(identifier, context)
         return answer if type(answer) is Result else self._run(answer)
 
     def clear(self, identifier: Mapping[str, Any]) -> int:
@@ -194,12 +193,12 @@ class Limiter:
             TypeError: the identifier is no mapping; or the limiter's client is not asynchronous.
 
         """
-        answer = self._check(identifier, cost, context)
+        answer = self._core.check(identifier, cost, context)
         return answer if type(answer) is Result else await self._arun(answer)
 
     async def apeek(self, identifier: Mapping[str, Any], context: Any = None) -> Result:
         """As `peek`, on an asynchronous client."""
-        answer = self._peek(identifier, context)
+        answer = self._core.peek(identifier, context)
         return answer if type(answer) is Result else await self._arun(answer)
 
     async def aclear(self, identifier: Mapping[str, Any]) -> int:
