@@ -19,7 +19,7 @@ from labkit_ratelimit.rule import Override, Rule
 
 __version__ = "0.1.0"
 
-if VERSION != __version__:
+if __version__ != VERSION:
     raise ImportError(
         f"labkit_ratelimit {__version__} found a native library of version {VERSION}: install the package again"
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -26,7 +27,7 @@ class Deadline:
     __slots__ = ("_cancelled", "_handle", "_late", "_seconds", "_task")
 
     _handle: asyncio.Handle
-    _task: asyncio.Task[object]
+    _task: asyncio.Task[Any]
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -37,7 +38,7 @@ class Deadline:
         if task is None:
             raise RuntimeError("a check with a deadline runs in a task")
         self._task = task
-        self._cancelled = task.cancelling() if hasattr(task, "cancelling") else 0
+        self._cancelled = task.cancelling() if sys.version_info >= (3, 11) else 0
         loop = asyncio.get_running_loop()
         self._handle = loop.call_later(self._seconds, self._due, loop, _TURNS)
 
@@ -55,7 +56,7 @@ class Deadline:
         if not self._late:
             return
         # Somebody else may have cancelled the task as well: that goes on.
-        if hasattr(self._task, "uncancel") and self._task.uncancel() > self._cancelled:
+        if sys.version_info >= (3, 11) and self._task.uncancel() > self._cancelled:
             return
         if kind is not None and (issubclass(kind, asyncio.CancelledError) or issubclass(kind, Exception)):
             raise Late from error

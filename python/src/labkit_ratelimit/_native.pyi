@@ -6,7 +6,7 @@ from typing import Any, Generic, Literal, TypeVar, final
 
 from labkit_ratelimit._log import LogFields
 
-_AnswerT = TypeVar("_AnswerT", Result, int)
+_AnswerT = TypeVar("_AnswerT")
 
 VERSION: str
 """The version of the library that this is."""
@@ -156,7 +156,9 @@ class Core:
         options: dict[str, Any],
         tell: Callable[[str, LogFields], None],
     ) -> Core: ...
-    def check(self, identifier: Mapping[str, Any], cost: float = 1, context: object = None) -> Result | Call[Result]: ...
+    def check(
+        self, identifier: Mapping[str, Any], cost: float = 1, context: object = None
+    ) -> Result | Call[Result]: ...
     def peek(self, identifier: Mapping[str, Any], context: object = None) -> Result | Call[Result]: ...
     def clear(self, identifier: Mapping[str, Any], /) -> int | Call[int]: ...
     def rules(self) -> list[dict[str, Any]]: ...

@@ -10,7 +10,7 @@ import ipaddress
 import numbers
 import os
 import uuid
-from typing import Any
+from typing import Any, cast
 
 _BY_THEIR_TEXT = (
     decimal.Decimal,
@@ -40,7 +40,7 @@ def plain(value: object) -> Plain:
         inner: object = value.value
         return inner if isinstance(inner, (str, bytes, int, float, type(None))) else plain(inner)
     if isinstance(value, _BY_THEIR_TEXT):
-        return str(value)
+        return str(cast("object", value))
     raise TypeError(f"a {type(value).__qualname__} cannot be the value of a property")
 
 

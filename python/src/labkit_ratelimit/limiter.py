@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import logging
     from collections.abc import Iterable, Mapping
 
-    from labkit_ratelimit._native import Call, ManualClock, MemoryStore
+    from labkit_ratelimit._native import ManualClock, MemoryStore
     from labkit_ratelimit.documents import Document
 
 __all__ = ["DEADLINE", "Evaluations", "Limiter", "OnError"]
@@ -255,7 +255,9 @@ class Limiter:
         """Give the rules in force. One of code is the same object, unless a document has another in its place."""
         shown = [Rule(**rule) for rule in self._core.rules()]
         given = [self._given.get(rule.name) for rule in shown]
-        return tuple(own if own and Rule(**written(own)) == rule else rule for own, rule in zip(given, shown))
+        return tuple(
+            own if own and Rule(**written(own)) == rule else rule for own, rule in zip(given, shown, strict=True)
+        )
 
     def _run(self, answer: Any) -> Any:
         if isinstance(self._redis, SyncRedis):

@@ -29,7 +29,7 @@ class Marker:
 
 
 Matcher = Scalar | Marker | Mapping[str, Any] | re.Pattern[str] | re.Pattern[bytes] | Sequence[Any]
-"""A plain value, a marker, a map such as `{"regex": "…"}`, a compiled pattern, or a list of those of which all must hold."""
+"""A plain value, a marker, a map such as `{"regex": "…"}`, a compiled pattern, or a list of such that must all hold."""
 
 
 def eq(value: Scalar) -> Marker:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from labkit_ratelimit.matchers import Marker, Matcher
 
@@ -14,14 +14,14 @@ __all__ = ["Action", "Algorithm", "Number", "Override", "Rule"]
 Action = Literal["limit", "warn", "log", "skip"]
 Algorithm = Literal["fixed_window", "gcra"]
 Number = int | float | Callable[[], float] | Callable[[Any], float]
-"""A number, or a callable that gives one in each check. One that requires a parameter is given the check's `context`."""
+"""A number, or a callable that gives one in each check. One that requires a parameter gets the check's `context`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Override:
     """Other numbers for some of a rule's calls: the first override whose `match` holds replaces those that it gives."""
 
-    match: Mapping[str, Matcher] = field(default_factory=dict)
+    match: Mapping[str, Matcher] = field(default_factory=dict[str, Matcher])
     limit: int | float | None = None
     period_s: int | float | None = None
     burst: int | None = None
@@ -63,7 +63,7 @@ class Rule:
     limit: Number | None = None
     period_s: Number | None = None
     characteristics: Sequence[str] = ()
-    match: Mapping[str, Matcher] = field(default_factory=dict)
+    match: Mapping[str, Matcher] = field(default_factory=dict[str, Matcher])
     action: Action = "limit"
     ban_for_s: Number | None = None
     count_distinct: str | None = None
@@ -86,12 +86,12 @@ class Rule:
 def _freeze(value: Override | Rule) -> None:
     """Copies what the caller could change."""
     for name in ("match", "characteristics", "overrides"):
-        given = getattr(value, name, None)
+        given: Any = getattr(value, name, None)
         # What is neither is a mistake, which is found when the limiter is built.
         if isinstance(given, Mapping):
-            object.__setattr__(value, name, MappingProxyType(dict(given)))
+            object.__setattr__(value, name, MappingProxyType(dict(cast("Any", given))))
         elif isinstance(given, Sequence) and not isinstance(given, str):
-            object.__setattr__(value, name, tuple(given))
+            object.__setattr__(value, name, tuple(cast("Any", given)))
 
 
 def _remade(kind: type[Any], given: dict[str, Any]) -> Any:
@@ -112,7 +112,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Override):
         return written(value)
     if isinstance(value, Mapping):
-        return {name: _plain(entry) for name, entry in value.items()}
+        return {name: _plain(entry) for name, entry in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, (tuple, list)):
-        return [_plain(entry) for entry in value]
+        return [_plain(entry) for entry in cast("Sequence[Any]", value)]
     return value
