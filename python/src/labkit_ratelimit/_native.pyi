@@ -111,7 +111,7 @@ class Result:
         """There is a verdict, but not the whole one."""
     @property
     def rule(self) -> str | None:
-        """The name of the reported rule: the first block, else the skip that ended the chain, else the most constraining."""
+        """The reported rule's name: the first block, else the skip that ended the chain, else the most constraining."""
     @property
     def info(self) -> Info | None:
         """The numbers of the reported rule; `None` where a skip is reported, on no match and on failure."""

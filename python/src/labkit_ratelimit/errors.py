@@ -56,7 +56,7 @@ class InvalidDocuments(Invalid):
 
 
 class InternalError(Exception):
-    """A defect of this library, stopped at its boundary. Checks and peeks never raise it: they answer as `on_error` says."""
+    """A defect of this library, stopped at its boundary. A check never raises it: it answers as `on_error` says."""
 
 
 class RateLimitExceeded(Exception):
