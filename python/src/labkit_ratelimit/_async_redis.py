@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from labkit_ratelimit._deadline import Deadline, Late
 from labkit_ratelimit._fault import fault_of, is_unknown_script
@@ -34,7 +34,7 @@ class AsyncRedis:
     async def run(self, answer: T | Call[T]) -> T:
         """Run call after call, until there is an answer."""
         while isinstance(answer, Call):
-            answer = await self._settled(answer)
+            answer = await self._settled(cast("Call[T]", answer))
         return answer
 
     async def _settled(self, call: Call[T]) -> T | Call[T]:

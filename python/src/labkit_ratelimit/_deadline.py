@@ -32,13 +32,15 @@ class Deadline:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._late = False
+        self._cancelled = 0
 
     def __enter__(self) -> None:
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("a check with a deadline runs in a task")
         self._task = task
-        self._cancelled = task.cancelling() if sys.version_info >= (3, 11) else 0
+        if sys.version_info >= (3, 11):
+            self._cancelled = task.cancelling()
         loop = asyncio.get_running_loop()
         self._handle = loop.call_later(self._seconds, self._due, loop, _TURNS)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from typing import Any, TypedDict
 
@@ -32,10 +33,8 @@ class Log:
 
     def tell(self, text: str, fields: LogFields) -> None:
         """Take a line of the core's."""
-        try:
+        with contextlib.suppress(Exception):
             self._logger.warning("%s", text, extra={"rate_limit": fields})
-        except Exception:
-            pass
 
     def say(self, message: str, said: str) -> None:
         """Say what an operator should know once."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from labkit_ratelimit._fault import fault_of, is_unknown_script
 from labkit_ratelimit._native import Call
@@ -34,7 +34,7 @@ class SyncRedis:
     def run(self, answer: T | Call[T]) -> T:
         """Run call after call, until there is an answer."""
         while isinstance(answer, Call):
-            answer = self._settled(answer)
+            answer = self._settled(cast("Call[T]", answer))
         return answer
 
     def _settled(self, call: Call[T]) -> T | Call[T]:

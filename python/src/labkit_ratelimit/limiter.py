@@ -155,8 +155,8 @@ class Limiter:
         """Count a call, and decide on it. Never raises for a store that fails.
 
         Args:
-            identifier: property → value: `str`, `bytes`, `int`, `float`, `bool`, `None`; an `Enum` is its value; decimals,
-                UUIDs, dates, times, paths and IP addresses are their text.
+            identifier: property → value: `str`, `bytes`, `int`, `float`, `bool`, `None`; an `Enum` is its value;
+                decimals, UUIDs, dates, times, paths and IP addresses are their text.
             cost: of this call: finite, 0 or more, kept to 6 decimal places. 0 reads the state, and writes nothing.
             context: what callables that require a parameter are given.
 
@@ -254,10 +254,11 @@ class Limiter:
     def _shown(self) -> tuple[Rule, ...]:
         """Give the rules in force. One of code is the same object, unless a document has another in its place."""
         shown = [Rule(**rule) for rule in self._core.rules()]
-        given = [self._given.get(rule.name) for rule in shown]
-        return tuple(
-            own if own and Rule(**written(own)) == rule else rule for own, rule in zip(given, shown, strict=True)
-        )
+        return tuple(self._own(rule) for rule in shown)
+
+    def _own(self, rule: Rule) -> Rule:
+        own = self._given.get(rule.name)
+        return own if own and Rule(**written(own)) == rule else rule
 
     def _run(self, answer: Any) -> Any:
         if isinstance(self._redis, SyncRedis):

@@ -112,7 +112,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Override):
         return written(value)
     if isinstance(value, Mapping):
-        return {name: _plain(entry) for name, entry in cast("Mapping[Any, Any]", value).items()}
+        entries: Mapping[Any, Any] = value
+        return {name: _plain(entry) for name, entry in entries.items()}
     if isinstance(value, (tuple, list)):
         return [_plain(entry) for entry in cast("Sequence[Any]", value)]
     return value
