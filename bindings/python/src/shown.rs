@@ -33,7 +33,7 @@ fn replacement<'py>(py: Python<'py>, asked: &Asked, spec: &OverrideSpec) -> PyRe
 fn numbers(fields: &Bound<'_, PyDict>, asked: &Asked, numbers: [NumberSpec; 4]) -> PyResult<()> {
     for (field, number) in ["limit", "period_s", "burst", "ban_for_s"].into_iter().zip(numbers) {
         match number {
-            NumberSpec::Absent | NumberSpec::Reported => fields.set_item(field, fields.py().None())?,
+            NumberSpec::Absent | NumberSpec::Reported => {}
             NumberSpec::Int(n) => fields.set_item(field, n)?,
             NumberSpec::Float(f) => fields.set_item(field, f)?,
             NumberSpec::Callable(id) => fields.set_item(field, asked.callable_of(id))?,

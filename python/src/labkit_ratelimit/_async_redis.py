@@ -53,7 +53,7 @@ class AsyncRedis:
         return call.settle(reply)
 
     async def close(self) -> None:
-        """Close the connections that the limiters of this client made in this event loop. The next call makes others."""
+        """Close the connections that limiters of this client made in this event loop. The next call makes others."""
         if self._package:
             await sibling(self._given, self._package, None, asyncio.get_running_loop()).aclose()
 

@@ -34,7 +34,7 @@ class Override:
         return hash((self.limit, self.period_s, self.burst, self.ban_for_s))
 
     def __reduce__(self) -> tuple[object, tuple[type, dict[str, Any]]]:
-        return _remade, (type(self), written(self))
+        return _remade, (type(self), _fields(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ class Rule:
         return hash(self.name)
 
     def __reduce__(self) -> tuple[object, tuple[type, dict[str, Any]]]:
-        return _remade, (type(self), written(self))
+        return _remade, (type(self), _fields(self))
 
 
 def _freeze(value: Override | Rule) -> None:
@@ -91,7 +91,19 @@ def _freeze(value: Override | Rule) -> None:
         if isinstance(given, Mapping):
             object.__setattr__(value, name, MappingProxyType(dict(cast("Any", given))))
         elif isinstance(given, Sequence) and not isinstance(given, str):
-            object.__setattr__(value, name, tuple(cast("Any", given)))
+            object.__setattr__(value, name, tuple(_override(entry) for entry in cast("Any", given)))
+
+
+def _override(entry: Any) -> Any:
+    """Give an override that is written as a map; one that cannot be is left for the library to see."""
+    is_one = isinstance(entry, Mapping) and cast("Any", entry).keys() <= Override.__dataclass_fields__.keys()
+    return Override(**entry) if is_one else entry
+
+
+def _fields(value: Override | Rule) -> dict[str, Any]:
+    """Give what makes an equal one. A proxy travels nowhere."""
+    given: dict[str, Any] = {known.name: getattr(value, known.name) for known in fields(value)}
+    return given | {"match": dict(given["match"])}
 
 
 def _remade(kind: type[Any], given: dict[str, Any]) -> Any:
@@ -112,8 +124,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Override):
         return written(value)
     if isinstance(value, Mapping):
-        entries: Mapping[Any, Any] = value
-        return {name: _plain(entry) for name, entry in entries.items()}
+        return {name: _plain(entry) for name, entry in cast("dict[Any, Any]", value).items()}
     if isinstance(value, (tuple, list)):
         return [_plain(entry) for entry in cast("Sequence[Any]", value)]
     return value
