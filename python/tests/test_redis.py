@@ -150,7 +150,7 @@ class Counting:
 @pytest.mark.parametrize("kind", [redis.Redis, valkey.Valkey])
 def test_a_call_of_unknown_fate_is_sent_once(kind: Any) -> None:
     server = Counting()
-    client = kind(port=server.port, protocol=2, retry_on_timeout=True)
+    client = kind(port=server.port, protocol=2, retry_on_error=[OSError])
     limiter = limiter_on(client, "once", deadline=0.5)
     result = limiter.check({"ip": "1"})
     assert result.error

@@ -2,7 +2,7 @@
 
 In redis-py and valkey-py, how long a connection waits and how often it tries again belong to the connection, from when
 it is made. A limiter waits for less than its host does, and sends nothing twice. So it has connections of its own, by
-the settings of the host's: same servers, same TLS, same secrets, same kind of pool and as many at most, same Sentinel.
+the settings of the host's: same servers, same TLS, same secrets, same kind of pool, same Sentinel.
 """
 
 from __future__ import annotations
@@ -61,21 +61,38 @@ def is_async(client: Any) -> bool:
     return inspect.iscoroutinefunction(getattr(client, "execute_command", None))
 
 
-def sibling(client: Any, package: str, timeout: float | None, loop: object = _EVERYWHERE) -> Any:
+def sibling(client: Any, package: str, timeout: float | None, place: object = _EVERYWHERE) -> Any:
     """Give the client that limiters use in the place of this one.
 
     Args:
         client: of redis-py or valkey-py.
         package: which of them.
         timeout: seconds that it waits, to connect and for a reply each; none where its caller keeps the time.
-        loop: the event loop that its connections belong to, if they belong to one.
+        place: the event loop that its connections belong to, if they belong to one.
 
     """
     with _lock:
-        known = _siblings.setdefault(client, weakref.WeakKeyDictionary()).setdefault(loop, {})
+        known = _siblings.setdefault(client, weakref.WeakKeyDictionary()).setdefault(place, {})
         if timeout not in known:
             known[timeout] = _made(client, package, timeout)
         return known[timeout]
+
+
+def close(made: Any) -> None:
+    """Close the connections of a client that `sibling` gave. It makes others when it is used again."""
+    if is_cluster(made):
+        made.close()
+    else:
+        # The client was given its pool, and would leave it open.
+        made.connection_pool.disconnect()
+
+
+async def aclose(made: Any) -> None:
+    """As `close`, of an asynchronous client."""
+    if is_cluster(made):
+        await made.aclose()
+    else:
+        await made.connection_pool.disconnect()
 
 
 def _made(client: Any, package: str, timeout: float | None) -> Any:
@@ -120,10 +137,13 @@ def _pool(pool: Any, once: Any, timeout: float | None) -> Any:
         settings.pop("connection_pool", None)
         settings |= {"is_master": pool.is_master, "check_connection": pool.check_connection}
         return type(pool)(pool.service_name, pool.sentinel_manager, **settings)
-    settings["max_connections"] = pool.max_connections
     if hasattr(pool, "timeout"):
         # One that waits for a connection waits no longer than a call does.
-        settings["timeout"] = timeout
+        settings |= {"max_connections": pool.max_connections, "timeout": timeout}
+    else:
+        # One that does not wait must not run out of them: a call each at most, of as many threads as there are, or as
+        # `_async_redis` lets through.
+        settings["max_connections"] = 2**31
     if hasattr(pool, "queue_class"):
         settings["queue_class"] = pool.queue_class
     return type(pool)(**settings)

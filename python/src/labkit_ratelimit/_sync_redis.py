@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from labkit_ratelimit._fault import fault_of, is_unknown_script
 from labkit_ratelimit._native import Call
-from labkit_ratelimit._sibling import package_of, sibling
+from labkit_ratelimit._sibling import close, package_of, sibling
 
 if TYPE_CHECKING:
     from labkit_ratelimit._log import Log
@@ -61,4 +61,4 @@ class SyncRedis:
         """Close the connections that the limiters of this client made. The next call makes others."""
         if self._package and self._client is not None:
             client, self._client = self._client, None
-            client.close()
+            close(client)
