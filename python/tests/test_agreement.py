@@ -1,4 +1,4 @@
-"""Python and Rust answer alike: whatever Hypothesis thinks of, in the words of spec-tests, step by step, whole results."""
+"""Python and Rust answer alike, step by step, whatever Hypothesis thinks of in the words of spec-tests."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
 def runners() -> dict[str, list[str]]:
     """Command lines, what is stale built anew."""
     sys.path.insert(0, str(ROOT / "spec-tests"))
-    from judge.languages import runner_of  # type: ignore[import-not-found]  # noqa: PLC0415
+    from judge.languages import runner_of  # type: ignore[import-not-found]
 
     sys.path.remove(str(ROOT / "spec-tests"))
     return {language: runner_of(language, ROOT) for language in ("rust", "python")}

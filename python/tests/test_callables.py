@@ -10,8 +10,9 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from labkit_ratelimit import InvalidRules, Limiter, MemoryStore, Rule, not_
 from rules import in_memory, per_ip
+
+from labkit_ratelimit import InvalidRules, Limiter, MemoryStore, Rule, not_
 
 
 def limit_of(limiter: Limiter, context: Any = None) -> Any:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from labkit_ratelimit import Documents, InvalidDocuments, Limiter, MemoryStore, Source
 from rules import in_memory, per_ip
+
+from labkit_ratelimit import Documents, InvalidDocuments, Limiter, MemoryStore, Source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +42,9 @@ def test_files_stand_before_defaults_and_are_read_again(tmp_path: Path) -> None:
 
 
 def test_every_mistake_has_its_place(tmp_path: Path) -> None:
-    available, rate_limits = files(tmp_path, "sign_in:\n  - name: per_ip\n    action: limit\n    limit: 0\n    perod_s: 60\n")
+    available, rate_limits = files(
+        tmp_path, "sign_in:\n  - name: per_ip\n    action: limit\n    limit: 0\n    perod_s: 60\n"
+    )
     with pytest.raises(InvalidDocuments) as raised:
         Limiter.from_files("sign_in", available, [rate_limits])
     found = {finding.code: finding for finding in raised.value.findings}

@@ -13,6 +13,8 @@ from collections import UserDict, defaultdict
 from typing import Any
 
 import pytest
+from rules import in_memory, per_ip
+
 from labkit_ratelimit import (
     InvalidRules,
     Limiter,
@@ -21,7 +23,6 @@ from labkit_ratelimit import (
     RateLimitExceeded,
     Rule,
 )
-from rules import in_memory, per_ip
 
 
 def test_the_limit_lets_so_many_through() -> None:
@@ -151,7 +152,9 @@ def test_values_of_one_text_count_together(value: Any, alike: Any) -> None:
     assert limiter.check({"ip": alike}).blocked
 
 
-@pytest.mark.parametrize("value", [[1], (1,), {"a": 1}, {1}, float("nan"), float("inf"), object(), 1j, pytest.param(10**5000, id="huge")])
+@pytest.mark.parametrize(
+    "value", [[1], (1,), {"a": 1}, {1}, float("nan"), float("inf"), object(), 1j, pytest.param(10**5000, id="huge")]
+)
 def test_what_cannot_be_a_value_fails_open(value: Any, caplog: pytest.LogCaptureFixture) -> None:
     result = in_memory(per_ip()).check({"ip": value, "other": 1})
     assert (result.action, result.error, result.evaluations) == ("allow", True, ())

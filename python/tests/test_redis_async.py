@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import redis.asyncio
 import valkey.asyncio
+from rules import per_ip
+
 from labkit_ratelimit import Limiter
 from labkit_ratelimit._deadline import Deadline, Late
-from rules import per_ip
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

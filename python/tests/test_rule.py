@@ -8,6 +8,8 @@ import pickle
 import re
 
 import pytest
+from rules import per_ip
+
 from labkit_ratelimit import (
     Limiter,
     MemoryStore,
@@ -23,7 +25,6 @@ from labkit_ratelimit import (
     prefix,
     regex,
 )
-from rules import per_ip
 
 
 def test_frozen_and_keyword_only() -> None:
@@ -31,7 +32,7 @@ def test_frozen_and_keyword_only() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         rule.limit = 5  # type: ignore[misc]
     with pytest.raises(TypeError):
-        Rule("per_ip", 5, 60)  # type: ignore[misc]
+        Rule("per_ip", 5, 60)  # type: ignore[call-arg]
     with pytest.raises(TypeError):
         Rule(name="per_ip", limt=5)  # type: ignore[call-arg]
     with pytest.raises(TypeError):

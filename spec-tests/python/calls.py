@@ -28,7 +28,7 @@ class SyncRedis(redis.Redis):
     def execute_command(self, *args: Any, **options: Any) -> Any:
         """As any, unless the store is down."""
         Switch.check()
-        return super().execute_command(*args, **options)
+        return super().execute_command(*args, **options)  # type: ignore[no-untyped-call]
 
 
 class SyncCluster(redis.RedisCluster):
@@ -37,7 +37,7 @@ class SyncCluster(redis.RedisCluster):
     def execute_command(self, *args: Any, **kwargs: Any) -> Any:
         """As any, unless the store is down."""
         Switch.check()
-        return super().execute_command(*args, **kwargs)
+        return super().execute_command(*args, **kwargs)  # type: ignore[no-untyped-call]
 
 
 class AsyncRedis(redis.asyncio.Redis):
@@ -46,7 +46,7 @@ class AsyncRedis(redis.asyncio.Redis):
     async def execute_command(self, *args: Any, **options: Any) -> Any:
         """As any, unless the store is down."""
         Switch.check()
-        return await super().execute_command(*args, **options)
+        return await super().execute_command(*args, **options)  # type: ignore[no-untyped-call]
 
 
 class AsyncCluster(redis.asyncio.RedisCluster):

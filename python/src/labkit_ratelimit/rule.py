@@ -96,8 +96,10 @@ def _freeze(value: Override | Rule) -> None:
 
 def _override(entry: Any) -> Any:
     """Give an override that is written as a map; one that cannot be is left for the library to see."""
-    is_one = isinstance(entry, Mapping) and cast("Any", entry).keys() <= Override.__dataclass_fields__.keys()
-    return Override(**entry) if is_one else entry
+    if not isinstance(entry, Mapping):
+        return entry
+    given = cast("dict[str, Any]", entry)
+    return Override(**given) if given.keys() <= Override.__dataclass_fields__.keys() else given
 
 
 def _fields(value: Override | Rule) -> dict[str, Any]:
