@@ -1,7 +1,7 @@
 //! The native half of the Python package `labkit_ratelimit`: its module `_native`.
 //!
 //! **Promise.** It translates: Python values into the facts, rules and options of `labkit-ratelimit`, and decisions
-//! back. It knows no action and no algorithm, and never talks to a Redis: the Python half runs a [`call::Call`] on its
+//! back. It knows no action and no algorithm, and never talks to a Redis: the Python half runs a `Call` on its
 //! own client.
 //!
 //! ```python
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! **Invariants.**
-//! - No panic reaches Python: [`boundary`] stops each. A check then fails open and logs.
+//! - No panic reaches Python: `boundary` stops each. A check then fails open and logs.
 //! - An `Exception` of a callable or a pattern is the failure of its rule; anything else leaves as it came, with
 //!   nothing counted.
 //! - The GIL is held all along, for microseconds. So no lock of the library is ever held while another thread runs,
