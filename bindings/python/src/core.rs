@@ -16,7 +16,6 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::sync::Arc;
 
 /// A limiter, the rules in force, and what it has to say.
@@ -34,16 +33,18 @@ pub(crate) struct Core {
 type Sample = (String, &'static str, HashMap<&'static str, String>, u64);
 
 /// The cost of a call.
-enum Cost<'py> {
+#[derive(Clone, Copy)]
+enum Cost {
+    /// Nobody said one.
     One,
-    Given(Bound<'py, PyAny>),
+    Given(f64),
 }
 
-impl<'py> FromPyObject<'_, 'py> for Cost<'py> {
-    type Error = Infallible;
+impl FromPyObject<'_, '_> for Cost {
+    type Error = PyErr;
 
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> Result<Self, Infallible> {
-        Ok(Self::Given(given.to_owned()))
+    fn extract(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        number::cost(&given).map(Self::Given)
     }
 }
 
@@ -71,7 +72,7 @@ impl Core {
         this: &Bound<'py, Self>,
         mode: Mode,
         identifier: &Bound<'py, PyAny>,
-        cost: Cost<'py>,
+        cost: Cost,
         context: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, core) = (this.py(), this.get());
@@ -82,8 +83,8 @@ impl Core {
             let facts = Facts::gather(identifier.clone(), &in_force)?;
             let asking = Asking { py, asked: &core.asked, context };
             let mut options = CallOptions::default().host(&asking);
-            if let Cost::Given(cost) = &cost {
-                options = options.cost(number::cost(cost)?);
+            if let Cost::Given(cost) = cost {
+                options = options.cost(cost);
             }
             match core.limiter.plan_by(core.rules_of(&in_force), &facts, options, mode) {
                 Planned::Done(decision) => Outcome::object(py, decision),
@@ -145,7 +146,7 @@ impl Core {
     fn check<'py>(
         this: &Bound<'py, Self>,
         identifier: &Bound<'py, PyAny>,
-        cost: Cost<'py>,
+        cost: Cost,
         context: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         Self::decide(this, Mode::Check, identifier, cost, context)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from labkit_ratelimit._async_redis import AsyncRedis
 from labkit_ratelimit._log import Log
@@ -18,16 +18,30 @@ if TYPE_CHECKING:
     import logging
     from collections.abc import Iterable, Mapping
 
+    from typing_extensions import Unpack
+
     from labkit_ratelimit._native import ManualClock, MemoryStore
     from labkit_ratelimit.documents import Document
 
-__all__ = ["DEADLINE", "Evaluations", "Limiter", "OnError"]
+__all__ = ["DEADLINE", "Evaluations", "Limiter", "OnError", "Options"]
 
 OnError = Literal["allow", "block", "local"]
 Evaluations = Literal["first_block", "all"]
 
 DEADLINE = 0.1
 """How long a call of the store is waited for where nothing is said, in seconds."""
+
+
+class Options(TypedDict, total=False):
+    """What a limiter takes beside its name, its rules, its Redis and its documents: see `Limiter`."""
+
+    on_error: OnError
+    evaluation: Evaluations
+    deadline: float
+    cluster: bool | None
+    store: MemoryStore | None
+    clock: ManualClock | None
+    logger: logging.Logger | logging.LoggerAdapter[Any] | None
 
 
 class Limiter:
@@ -113,7 +127,7 @@ class Limiter:
         strict: bool = True,
         properties: Iterable[str] = (),
         allowed_skip_rules: Iterable[str] = (),
-        **options: Any,
+        **options: Unpack[Options],
     ) -> Limiter:
         """Build a limiter whose rules come from documents, which `reload` reads again.
 
