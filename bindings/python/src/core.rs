@@ -4,13 +4,12 @@ use crate::boundary::{Stopped, controlled, guarded, probe};
 use crate::call::Call;
 use crate::documents::Given;
 use crate::host::{Asked, Asking};
-use crate::identifier::{Facts, InForce, dict};
+use crate::identifier::{Current, Facts, InForce, dict};
 use crate::journal::Journal;
 use crate::options::Options;
 use crate::result::Outcome;
 use crate::rules::Reader;
 use crate::{findings, number, shown};
-use arc_swap::ArcSwap;
 use labkit_ratelimit::{CallOptions, Decision, Limiter, Mode, Planned, RulesRef, SampleKind};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -24,7 +23,7 @@ pub(crate) struct Core {
     pub(crate) limiter: Limiter,
     asked: Asked,
     journal: Arc<Journal>,
-    in_force: ArcSwap<InForce>,
+    in_force: Current,
     /// Takes a warning: its text, and its fields.
     tell: Py<PyAny>,
 }
@@ -79,14 +78,17 @@ impl Core {
         let identifier = dict(identifier)?;
         let decided = guarded(|| {
             probe();
-            let in_force = core.in_force.load();
-            let facts = Facts::gather(identifier.clone(), &in_force)?;
+            let mut facts = Facts::names_of(identifier.clone());
+            let rules = core.in_force.read(|in_force| {
+                facts.gather(in_force)?;
+                PyResult::Ok(core.rules_of(in_force))
+            })?;
             let asking = Asking { py, asked: &core.asked, context };
             let mut options = CallOptions::default().host(&asking);
             if let Cost::Given(cost) = cost {
                 options = options.cost(cost);
             }
-            match core.limiter.plan_by(core.rules_of(&in_force), &facts, options, mode) {
+            match core.limiter.plan_by(rules, &facts, options, mode) {
                 Planned::Done(decision) => Outcome::object(py, decision),
                 Planned::Call(pending) => Call::of_check(this.clone().unbind(), pending, mode).into_object(py),
             }
@@ -128,7 +130,7 @@ impl Core {
             let builder = Limiter::builder(name).rules(rules).logger(Arc::clone(&journal));
             match options.apply(py, &mut findings, builder)?.build() {
                 Ok(limiter) if findings.is_empty() => {
-                    let in_force = ArcSwap::from_pointee(InForce::new(py, limiter.rules()));
+                    let in_force = Current::new(InForce::new(py, limiter.rules()));
                     Ok(Self { limiter, asked, journal, in_force, tell })
                 }
                 Ok(_) => Err(findings::of_build(py, class, name, findings, None)),
@@ -167,9 +169,12 @@ impl Core {
         let identifier = dict(identifier)?;
         let object = controlled(py, || {
             probe();
-            let in_force = core.in_force.load();
-            let facts = Facts::gather(identifier, &in_force)?;
-            let clearing = core.limiter.plan_clear_by(core.rules_of(&in_force), &facts);
+            let mut facts = Facts::names_of(identifier);
+            let rules = core.in_force.read(|in_force| {
+                facts.gather(in_force)?;
+                PyResult::Ok(core.rules_of(in_force))
+            })?;
+            let clearing = core.limiter.plan_clear_by(rules, &facts);
             Call::of_clear(this.clone().unbind(), clearing).into_object(py)
         })?;
         core.told(py, object)
@@ -177,14 +182,15 @@ impl Core {
 
     /// The rules in force, as dicts.
     fn rules<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        self.in_force.load().rules.specs().iter().map(|spec| shown::rule(py, &self.asked, spec)).collect()
+        self.in_force
+            .read(|in_force| in_force.rules.specs().iter().map(|spec| shown::rule(py, &self.asked, spec)).collect())
     }
 
     fn reload(&self, py: Python<'_>, documents: Given) -> PyResult<()> {
         let loaded = controlled(py, || {
             probe();
             documents.load(&self.limiter)?.map_err(|error| findings::of_load(py, &error))?;
-            self.in_force.store(Arc::new(InForce::new(py, self.limiter.rules())));
+            self.in_force.replace(InForce::new(py, self.limiter.rules()));
             Ok(())
         });
         self.told(py, ())?;

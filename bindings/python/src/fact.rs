@@ -27,18 +27,10 @@ impl<'py> Fact<'py> {
     /// An exception of the value's own methods that is no `Exception`.
     #[inline]
     pub(crate) fn of(value: Bound<'py, PyAny>) -> PyResult<Self> {
-        if value.is_instance_of::<PyString>() {
-            return Self::of_text(value);
-        }
-        Self::of_others(value)
-    }
-
-    #[inline]
-    fn of_text(value: Bound<'py, PyAny>) -> PyResult<Self> {
         match value.cast_into::<PyString>() {
             Ok(text) if text.to_str().is_ok() => Ok(Self::Text(text)),
             Ok(text) => Ok(Self::Bytes(python::surrogates(text.as_any())?.cast_into()?)),
-            Err(other) => Err(other.into()),
+            Err(other) => Self::of_others(other.into_inner()),
         }
     }
 

@@ -1,10 +1,14 @@
 //! The identifier of one call: what its dict holds for the properties that the rules mention.
 
 use crate::fact::Fact;
+use arc_swap::ArcSwapOption;
 use labkit_ratelimit::{Identifier, RulesRef, Value as Property};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 use smallvec::SmallVec;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Release};
 
 /// The rules in force, and what a call needs to know of them.
 pub(crate) struct InForce {
@@ -17,6 +21,36 @@ impl InForce {
     pub(crate) fn new(py: Python<'_>, rules: RulesRef) -> Self {
         let names = rules.properties().map(|name| PyString::intern(py, name).unbind()).collect();
         Self { rules, names }
+    }
+}
+
+/// The rules in force, whichever those are now.
+pub(crate) struct Current {
+    // Most limiters never load others: theirs are found without a step between.
+    first: InForce,
+    later: ArcSwapOption<InForce>,
+    is_first: AtomicBool,
+}
+
+impl Current {
+    pub(crate) fn new(first: InForce) -> Self {
+        Self { first, later: ArcSwapOption::empty(), is_first: AtomicBool::new(true) }
+    }
+
+    /// Reads them, whole.
+    #[inline]
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&InForce) -> T) -> T {
+        if self.is_first.load(Acquire) {
+            read(&self.first)
+        } else {
+            read(self.later.load().as_deref().unwrap_or(&self.first))
+        }
+    }
+
+    /// Puts others in their place.
+    pub(crate) fn replace(&self, next: InForce) {
+        self.later.store(Some(Arc::new(next)));
+        self.is_first.store(false, Release);
     }
 }
 
@@ -40,24 +74,23 @@ pub(crate) struct Facts<'py> {
 }
 
 impl<'py> Facts<'py> {
-    /// The names alone, for the log.
+    /// The names alone: enough for the log.
     pub(crate) fn names_of(dict: Bound<'py, PyDict>) -> Self {
         Self { dict, facts: SmallVec::new() }
     }
 
-    /// Looks up what the rules mention. No default of the dict is asked for.
+    /// Looks up what the rules mention, where it stands. No default of the dict is asked for.
     ///
     /// # Errors
     /// What a key's `__eq__` raises; exceptions of a value's own methods that are no `Exception`.
-    pub(crate) fn gather(dict: Bound<'py, PyDict>, in_force: &InForce) -> PyResult<Self> {
-        let mut facts = SmallVec::new();
+    pub(crate) fn gather(&mut self, in_force: &InForce) -> PyResult<()> {
         for name in &in_force.names {
-            facts.push(match dict.get_item(name.bind_borrowed(dict.py()))? {
+            self.facts.push(match self.dict.get_item(name.bind_borrowed(self.dict.py()))? {
                 Some(value) => Fact::of(value)?,
                 None => Fact::Null,
             });
         }
-        Ok(Self { dict, facts })
+        Ok(())
     }
 }
 

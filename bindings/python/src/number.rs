@@ -38,9 +38,15 @@ fn integer(value: &Bound<'_, PyAny>) -> PyResult<i128> {
 /// What its own methods raise that is no `Exception`.
 #[inline]
 pub(crate) fn cost(value: &Bound<'_, PyAny>) -> PyResult<f64> {
-    match value.extract() {
-        Ok(cost) if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() => Ok(cost),
-        _ => odd_cost(value),
+    if let Ok(float) = value.cast::<PyFloat>() {
+        return Ok(float.value());
+    }
+    if !value.is_instance_of::<PyInt>() {
+        return odd_cost(value);
+    }
+    match value.extract::<i32>() {
+        Ok(n) => Ok(f64::from(n)),
+        Err(_) => value.extract().or_else(|_| odd_cost(value)),
     }
 }
 

@@ -10,7 +10,8 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 /// What a check, or a peek, came to. True where the call may go on.
 #[pyclass(frozen, name = "Result", module = "labkit_ratelimit")]
 pub(crate) struct Outcome {
-    pub(crate) decision: Decision,
+    // Large: it is moved once, and Python need not clear the room for it.
+    pub(crate) decision: Box<Decision>,
 }
 
 /// The fields as Python gets them.
@@ -37,7 +38,7 @@ pub(crate) fn headers<'py>(
 impl Outcome {
     /// The object that Python gets.
     pub(crate) fn object(py: Python<'_>, decision: Decision) -> PyResult<Bound<'_, PyAny>> {
-        Ok(Bound::new(py, Self { decision })?.into_any())
+        Ok(Bound::new(py, Self { decision: Box::new(decision) })?.into_any())
     }
 }
 
