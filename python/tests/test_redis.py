@@ -190,6 +190,16 @@ def test_an_unknown_client_is_run_as_it_is_and_said_once(
     assert [record.__dict__["rate_limit"]["message"] for record in caplog.records] == ["rate_limit_redis_client"]
 
 
+def test_a_client_of_an_odd_make_is_run_as_it_is(server: PrivateRedis, caplog: pytest.LogCaptureFixture) -> None:
+    class Odd(redis.Redis):
+        def __init__(self) -> None:
+            super().__init__(port=server.port)
+
+    limiter = limiter_on(Odd(), "odd")
+    assert actions(limiter) == ["allow", "allow", "block"]
+    assert [record.__dict__["rate_limit"]["message"] for record in caplog.records] == ["rate_limit_redis_client"]
+
+
 def test_threads_share_a_limiter(server: PrivateRedis) -> None:
     limiter = limiter_on(redis.Redis(port=server.port), "threads", limit=100)
     allowed: list[bool] = []

@@ -135,6 +135,18 @@ async def test_an_unknown_client(client: Any, caplog: pytest.LogCaptureFixture) 
     assert [record.__dict__["rate_limit"]["message"] for record in caplog.records] == ["rate_limit_redis_client"]
 
 
+async def test_a_client_of_an_odd_make(own_server: PrivateRedis, caplog: pytest.LogCaptureFixture) -> None:
+    class Odd(redis.asyncio.Redis):
+        def __init__(self) -> None:
+            super().__init__(port=own_server.port)
+
+    odd = Odd()
+    limiter = limiter_on(odd, "odd")
+    assert [(await limiter.acheck({"ip": "1"})).action for _ in range(3)] == ["allow", "allow", "block"]
+    assert [record.__dict__["rate_limit"]["message"] for record in caplog.records] == ["rate_limit_redis_client"]
+    await odd.aclose()
+
+
 async def test_a_deadline_is_no_cancellation_of_somebody_else() -> None:
     async def work(seconds: float) -> None:
         with Deadline(seconds):

@@ -23,19 +23,16 @@ AT_ONCE = 50
 class AsyncRedis:
     """Runs the calls of a plan, each once, and knows nothing of what they say."""
 
-    __slots__ = ("_given", "_package", "_turns")
+    __slots__ = ("_given", "_log", "_package", "_turns")
 
     def __init__(self, client: Any, log: Log) -> None:
         self._given = client
+        self._log = log
         self._package = package_of(client)
         self._turns: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
         self._turns = weakref.WeakKeyDictionary()
         if self._package is None:
-            log.say(
-                "rate_limit_redis_client",
-                f"{type(client).__qualname__} is no client known here: its own time-outs rule, not the deadline, and "
-                "what it tries again by itself, it tries again",
-            )
+            log.say_unknown(client)
 
     async def run(self, answer: T | Call[T]) -> T:
         """Run call after call, until there is an answer."""
@@ -45,11 +42,12 @@ class AsyncRedis:
 
     async def _settled(self, call: Call[T]) -> T | Call[T]:
         try:
-            if self._package is None:
+            here = self._here()
+            if here is None:
                 # Of any event loop: nothing of asyncio is used.
                 reply = await _sent(self._given, call)
             else:
-                client, turn = self._here(self._package)
+                client, turn = here
                 with Deadline(call.deadline):
                     async with turn:
                         reply = await _sent(client, call)
@@ -61,17 +59,26 @@ class AsyncRedis:
 
     async def close(self) -> None:
         """Close the connections that limiters of this client made in this event loop. The next call makes others."""
-        if self._package:
-            client, _ = self._here(self._package)
-            await aclose(client)
+        here = self._here()
+        if here is not None:
+            await aclose(here[0])
 
-    def _here(self, package: str) -> tuple[Any, asyncio.Semaphore]:
-        """Give the client of the running event loop, and its turnstile."""
+    def _here(self) -> tuple[Any, asyncio.Semaphore] | None:
+        """Give the client of the running event loop, and its turnstile, if the host's client is known here."""
+        if self._package is None:
+            return None
         loop = asyncio.get_running_loop()
+        try:
+            client = sibling(self._given, self._package, None, loop)
+        except (AttributeError, TypeError):
+            # Of a kind that is not made as the others are.
+            self._package = None
+            self._log.say_unknown(self._given)
+            return None
         turn = self._turns.get(loop)
         if turn is None:
             turn = self._turns[loop] = asyncio.Semaphore(AT_ONCE)
-        return sibling(self._given, package, None, loop), turn
+        return client, turn
 
 
 async def _sent(client: Any, call: Call[Any]) -> Any:

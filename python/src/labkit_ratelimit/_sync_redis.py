@@ -17,19 +17,16 @@ T = TypeVar("T")
 class SyncRedis:
     """Runs the calls of a plan, each once, and knows nothing of what they say."""
 
-    __slots__ = ("_client", "_deadline", "_given", "_package")
+    __slots__ = ("_client", "_deadline", "_given", "_log", "_package")
 
     def __init__(self, client: Any, deadline: float, log: Log) -> None:
         self._given = client
         self._deadline = deadline
+        self._log = log
         self._package = package_of(client)
         self._client: Any = None if self._package else client
         if self._package is None:
-            log.say(
-                "rate_limit_redis_client",
-                f"{type(client).__qualname__} is no client known here: its own time-outs rule, not the deadline, and "
-                "what it tries again by itself, it tries again",
-            )
+            log.say_unknown(client)
 
     def run(self, answer: T | Call[T]) -> T:
         """Run call after call, until there is an answer."""
@@ -52,9 +49,13 @@ class SyncRedis:
         return call.settle(reply)
 
     def _connect(self) -> Any:
-        if self._package is None:
-            raise ConnectionError("the limiter was closed")
-        self._client = sibling(self._given, self._package, self._deadline)
+        if self._package is not None:
+            try:
+                self._client = sibling(self._given, self._package, self._deadline)
+            except (AttributeError, TypeError):
+                # Of a kind that is not made as the others are.
+                self._package, self._client = None, self._given
+                self._log.say_unknown(self._given)
         return self._client
 
     def close(self) -> None:
