@@ -35,8 +35,6 @@ def test_two_limiters_count_together_and_clear_forgets(server: PrivateRedis) -> 
     assert other.peek({"ip": "1"}).blocked
     assert other.clear({"ip": "1"}) == 1
     assert one.peek({"ip": "1"}).allowed
-    one.close()
-    assert one.check({"ip": "1"}).info.count == 1  # type: ignore[union-attr]
 
 
 def clients(server: PrivateRedis) -> dict[str, Any]:
@@ -60,7 +58,6 @@ def test_clients_of_hosts(server: PrivateRedis) -> None:
     for at, (kind, client) in enumerate(clients(server).items()):
         limiter = limiter_on(client, f"client_{at}")
         assert actions(limiter) == ["allow", "allow", "block"], kind
-        limiter.close()
         client.close()
 
 

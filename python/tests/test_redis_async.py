@@ -38,16 +38,13 @@ async def test_check_peek_clear(client: Any) -> None:
     assert (await limiter.apeek({"ip": "1"})).blocked
     assert await limiter.aclear({"ip": "1"}) == 1
     assert (await limiter.aenforce({"ip": "1"})).allowed
-    await limiter.aclose()
     assert (await limiter.apeek({"ip": "1"})).info.count == 1  # type: ignore[union-attr]
-    await limiter.aclose()
 
 
 async def test_many_at_once_let_exactly_the_limit_through(client: Any) -> None:
     limiter = limiter_on(client, "many", limit=100)
     results = await asyncio.gather(*(limiter.acheck({"ip": "1"}) for _ in range(300)))
     assert sum(result.allowed for result in results) == 100
-    await limiter.aclose()
 
 
 async def test_a_synchronous_half_needs_a_synchronous_client(client: Any) -> None:
@@ -67,7 +64,6 @@ async def test_a_deadline(client: Any, own_server: PrivateRedis) -> None:
     own_server.go_on()
     await asyncio.sleep(0.1)
     assert (await limiter.apeek({"ip": "2"})).info.count == 0  # type: ignore[union-attr]
-    await limiter.aclose()
 
 
 async def test_a_reply_that_is_there_is_used_however_late(client: Any) -> None:
@@ -79,7 +75,6 @@ async def test_a_reply_that_is_there_is_used_however_late(client: Any) -> None:
     time.sleep(0.3)  # noqa: ASYNC251
     result = await check
     assert (result.error, result.info.count) == (False, 2)  # type: ignore[union-attr]
-    await limiter.aclose()
 
 
 async def test_a_cancelled_check_leaves_no_reply_behind(client: Any, own_server: PrivateRedis) -> None:
@@ -97,7 +92,6 @@ async def test_a_cancelled_check_leaves_no_reply_behind(client: Any, own_server:
         own_server.go_on()
         results = await asyncio.gather(*(limiter.apeek({"ip": str(ip)}) for ip in range(2, 12)))
         assert [result.info.count for result in results] == [0] * 10  # type: ignore[union-attr]
-    await limiter.aclose()
 
 
 async def test_a_dead_server(client: Any, own_server: PrivateRedis) -> None:
@@ -110,7 +104,6 @@ async def test_a_dead_server(client: Any, own_server: PrivateRedis) -> None:
     own_server.start()
     limiter.close_circuit()
     assert (await limiter.acheck({"ip": "1"})).info.count == 1  # type: ignore[union-attr]
-    await limiter.aclose()
 
 
 def test_a_limiter_outlives_event_loops(own_server: PrivateRedis) -> None:
@@ -119,7 +112,6 @@ def test_a_limiter_outlives_event_loops(own_server: PrivateRedis) -> None:
 
     async def once() -> str:
         action = (await limiter.acheck({"ip": "1"})).action
-        await limiter.aclose()
         return action
 
     assert [asyncio.run(once()) for _ in range(3)] == ["allow", "allow", "block"]

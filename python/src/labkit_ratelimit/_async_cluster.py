@@ -1,0 +1,101 @@
+"""A host's cluster that is awaited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from labkit_ratelimit._clients import is_a_reply, seen_as
+from labkit_ratelimit._redirects import REDIRECTIONS, is_ask, is_moved, is_of_a_node_that_is_lost, slot_of
+from labkit_ratelimit._script import asent
+
+if TYPE_CHECKING:
+    from labkit_ratelimit._native import Call
+
+
+class AsyncCluster:
+    """Runs a call on a connection of the node that owns its keys; whoever awaits it keeps the time.
+
+    As in `SyncCluster`, `execute_command` sees the call.
+    """
+
+    __slots__ = ("_client", "_lost")
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._lost: set[str] = set()
+
+    async def run(self, call: Call[Any]) -> Any:
+        """Run a call, and follow its slot."""
+        await self._client.initialize()
+        manager = self._client.nodes_manager
+        slot = slot_of(self._client, call)
+        node = await self._owner(manager, slot)
+
+        async def execute(node: Any, *_: Any, **__: Any) -> Any:
+            return await self._follow(manager, slot, node, call)
+
+        seen = seen_as(self._client, _execute_command=execute)
+        return await seen.execute_command(*call.evalsha(), target_nodes=node)
+
+    async def _follow(self, manager: Any, slot: int, node: Any, call: Call[Any]) -> Any:
+        asking = False
+        for _ in range(REDIRECTIONS):
+            try:
+                return await self._on(node, call, asking=asking)
+            except Exception as error:
+                asking = is_ask(error)
+                if not asking and not is_moved(error):
+                    raise
+                node = await self._followed(manager, slot, error, asking=asking)
+        return await self._on(node, call, asking=asking)
+
+    async def _owner(self, manager: Any, slot: int) -> Any:
+        node = manager.get_node_from_slot(slot)
+        if node.name not in self._lost:
+            return node
+        await manager.initialize()
+        self._lost.clear()
+        return manager.get_node_from_slot(slot)
+
+    async def _followed(self, manager: Any, slot: int, error: Any, *, asking: bool) -> Any:
+        if asking:
+            node = self._client.get_node(host=error.host, port=error.port)
+            if node is None:
+                # It joined lately. The next call knows it.
+                self._lost.update(each.name for each in self._client.get_nodes())
+                raise error
+            return node
+        if hasattr(manager, "move_slot"):
+            await manager.move_slot(error)
+        else:
+            manager._moved_exception = error
+        return manager.get_node_from_slot(slot)
+
+    async def _on(self, node: Any, call: Call[Any], *, asking: bool) -> Any:
+        connection = node.acquire_connection()
+        try:
+            return await asent(_OnNode(node, connection), call, asking=asking)
+        except BaseException as error:
+            # A call that was cancelled says nothing of its node; one that the deadline ended may.
+            if is_of_a_node_that_is_lost(error) or not isinstance(error, Exception):
+                self._lost.add(node.name)
+            if not is_a_reply(error):
+                await connection.disconnect(nowait=True)
+            raise
+        finally:
+            (getattr(node, "release", None) or node._free.append)(connection)
+
+
+class _OnNode:
+    """A node of a cluster, whose commands run on one connection. The node itself takes another for each."""
+
+    __slots__ = ("_connection", "_node")
+
+    def __init__(self, node: Any, connection: Any) -> None:
+        self._node = node
+        self._connection = connection
+
+    async def execute_command(self, *words: Any) -> Any:
+        # No PING before it: that would be tried again.
+        await self._connection.send_packed_command(self._connection.pack_command(*words), False)
+        return await self._node.parse_response(self._connection, words[0])

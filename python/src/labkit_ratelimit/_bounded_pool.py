@@ -1,0 +1,112 @@
+"""The host's pool, as one call sees it."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from labkit_ratelimit._clients import wants_a_command
+from labkit_ratelimit._hold import least
+
+if TYPE_CHECKING:
+    from labkit_ratelimit._hold import Hold
+
+
+def taken(pool: Any, hold: Hold) -> Any:
+    """Take a connection out of the host's pool, as that gives it, but held from before it is connected.
+
+    A pool connects what it gives, and asks whether it is alive, for as long and as often as its host says. So it is
+    asked as an object of its class, with the same state, in which every connection that comes to light is held.
+    """
+    kind: Any = type(pool)
+    seen = object.__new__(_bounded(kind))
+    seen.__dict__ = pool.__dict__
+    seen.labkit_hold = hold
+    connection = seen.get_connection("EVALSHA") if wants_a_command(kind) else seen.get_connection()
+    return hold.take(connection)
+
+
+@functools.lru_cache(maxsize=64)
+def _bounded(kind: Any) -> Any:
+    class Bounded(kind):  # type: ignore[misc]
+        __slots__ = ("labkit_hold",)
+
+        def make_connection(self) -> Any:
+            return self.labkit_hold.take(super().make_connection())
+
+        def release(self, connection: Any) -> None:
+            """Of one that could not be connected."""
+            self.labkit_hold.fail(ConnectionError())
+            self.labkit_hold.let_go()
+            super().release(connection)
+
+        def __del__(self) -> None:
+            """What it sees is not its own."""
+
+        _available_connections = _Kept("_available_connections")
+        pool = _Kept("pool")
+        timeout = _Time("timeout")
+
+    return Bounded
+
+
+class _Attribute:
+    """One of the host's pool, which goes before what its state says."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def of(self, seen: Any) -> Any:
+        try:
+            return seen.__dict__[self._name]
+        except KeyError:
+            raise AttributeError(self._name) from None
+
+    def __set__(self, seen: Any, value: Any) -> None:
+        seen.__dict__[self._name] = value
+
+
+class _Kept(_Attribute):
+    """Connections that wait for somebody to take them."""
+
+    def __get__(self, seen: Any, kind: type | None = None) -> Any:
+        return _Idle(self.of(seen), seen.labkit_hold)
+
+
+class _Time(_Attribute):
+    """How long a pool waits that waits for a connection."""
+
+    def __get__(self, seen: Any, kind: type | None = None) -> Any:
+        return least(self.of(seen), max(seen.labkit_hold.ends.left(), 0.0))
+
+
+class _Idle:
+    """A list, or a queue, of connections. What is taken out of it is held."""
+
+    __slots__ = ("_hold", "_kept")
+
+    def __init__(self, kept: Any, hold: Hold) -> None:
+        self._kept = kept
+        self._hold = hold
+
+    def pop(self, *place: int) -> Any:
+        return self._held(self._kept.pop(*place))
+
+    def get(self, *words: Any, **options: Any) -> Any:
+        return self._held(self._kept.get(*words, **options))
+
+    def get_nowait(self) -> Any:
+        return self._held(self._kept.get_nowait())
+
+    def _held(self, connection: Any) -> Any:
+        # A queue has `None` for one that is still to be made.
+        return connection if connection is None else self._hold.take(connection)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._kept, name)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __iter__(self) -> Any:
+        return iter(self._kept)
