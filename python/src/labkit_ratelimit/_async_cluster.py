@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from labkit_ratelimit._clients import is_a_reply, seen_as
+from labkit_ratelimit._clients import seen_as
+from labkit_ratelimit._hold import AsyncHold
 from labkit_ratelimit._redirects import REDIRECTIONS, is_ask, is_moved, is_of_a_node_that_is_lost, slot_of
 from labkit_ratelimit._script import asent
 
@@ -18,10 +19,11 @@ class AsyncCluster:
     As in `SyncCluster`, `execute_command` sees the call.
     """
 
-    __slots__ = ("_client", "_lost")
+    __slots__ = ("_client", "_lost", "_retry")
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, retry: Any) -> None:
         self._client = client
+        self._retry = retry
         self._lost: set[str] = set()
 
     async def run(self, call: Call[Any]) -> Any:
@@ -73,16 +75,17 @@ class AsyncCluster:
 
     async def _on(self, node: Any, call: Call[Any], *, asking: bool) -> Any:
         connection = node.acquire_connection()
+        hold = AsyncHold(self._retry)
         try:
-            return await asent(_OnNode(node, connection), call, asking=asking)
+            return await asent(_OnNode(node, hold.take(connection)), call, asking=asking)
         except BaseException as error:
             # A call that was cancelled says nothing of its node; one that the deadline ended may.
             if is_of_a_node_that_is_lost(error) or not isinstance(error, Exception):
                 self._lost.add(node.name)
-            if not is_a_reply(error):
-                await connection.disconnect(nowait=True)
+            await hold.fail(error)
             raise
         finally:
+            hold.let_go()
             (getattr(node, "release", None) or node._free.append)(connection)
 
 
@@ -96,6 +99,5 @@ class _OnNode:
         self._connection = connection
 
     async def execute_command(self, *words: Any) -> Any:
-        # No PING before it: that would be tried again.
-        await self._connection.send_packed_command(self._connection.pack_command(*words), False)
+        await self._connection.send_packed_command(self._connection.pack_command(*words))
         return await self._node.parse_response(self._connection, words[0])

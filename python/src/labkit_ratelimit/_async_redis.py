@@ -7,10 +7,11 @@ import contextlib
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from labkit_ratelimit._async_cluster import AsyncCluster
-from labkit_ratelimit._clients import is_a_reply, is_cluster, on, once, package_of, wants_a_command
+from labkit_ratelimit._bounded_pool import taken
+from labkit_ratelimit._clients import is_cluster, on, once, package_of
 from labkit_ratelimit._deadline import Deadline, Late
 from labkit_ratelimit._fault import fault_of
-from labkit_ratelimit._hold import Settings
+from labkit_ratelimit._hold import AsyncHold
 from labkit_ratelimit._native import Call
 from labkit_ratelimit._script import asent
 from labkit_ratelimit._sync_redis import limits_of
@@ -59,41 +60,39 @@ def way_of(client: Any) -> Callable[[Call[Any]], Coroutine[Any, Any, Any]]:
     package = package_of(client)
     if package is None:
         return lambda call: asent(client, call)
-    if is_cluster(client):
-        return AsyncCluster(client).run
     retry = once(package, asynchronous=True)
+    if is_cluster(client):
+        return AsyncCluster(client, retry).run
     return lambda call: _run_on(client, call, retry)
 
 
 async def _run_on(client: Any, call: Call[Any], retry: Any) -> Any:
     """Run a call on a connection of this client's; whoever awaits it keeps the time."""
+    hold = AsyncHold(retry)
     # It takes the connection of a client that has one.
     await client.initialize()
     if client.connection is not None:
         async with client._single_conn_lock:
-            return await _through(client, client.connection, call, retry)
+            return await _through(client, client.connection, call, hold)
     pool = client.connection_pool
-    kind: Any = type(pool)
-    connection = await (pool.get_connection("EVALSHA") if wants_a_command(kind) else pool.get_connection())
+    connection = None
     try:
-        return await _through(client, connection, call, retry)
+        connection = await taken(pool, hold)
+        return await _through(client, connection, call, hold)
     finally:
-        await _given_back(pool, connection)
+        hold.let_go()
+        if connection is not None:
+            await _given_back(pool, connection)
 
 
-async def _through(client: Any, connection: Any, call: Call[Any], retry: Any) -> Any:
-    settings = Settings()
+async def _through(client: Any, connection: Any, call: Call[Any], hold: AsyncHold) -> Any:
     try:
-        settings.once(connection, retry)
-        return await asent(on(client, connection), call)
+        return await asent(on(client, hold.take(connection)), call)
     except BaseException as error:
-        # A reply may still come.
-        if not is_a_reply(error):
-            with contextlib.suppress(Exception):
-                await connection.disconnect(nowait=True)
+        await hold.fail(error)
         raise
     finally:
-        settings.restore()
+        hold.let_go()
 
 
 async def _given_back(pool: Any, connection: Any) -> None:

@@ -3,42 +3,61 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from labkit_ratelimit._clients import wants_a_command
-from labkit_ratelimit._hold import least
+from labkit_ratelimit._hold import Hold
 
 if TYPE_CHECKING:
-    from labkit_ratelimit._hold import Hold
+    from labkit_ratelimit._hold import AsyncHold
 
 
-def taken(pool: Any, hold: Hold) -> Any:
+def taken(pool: Any, hold: Hold | AsyncHold) -> Any:
     """Take a connection out of the host's pool, as that gives it, but held from before it is connected.
 
     A pool connects what it gives, and asks whether it is alive, for as long and as often as its host says. So it is
     asked as an object of its class, with the same state, in which every connection that comes to light is held.
+
+    Of an asynchronous pool, what is given is awaited.
     """
     kind: Any = type(pool)
-    seen = object.__new__(_bounded(kind))
+    seen = object.__new__((_bounded if isinstance(hold, Hold) else _abounded)(kind))
     seen.__dict__ = pool.__dict__
     seen.labkit_hold = hold
-    connection = seen.get_connection("EVALSHA") if wants_a_command(kind) else seen.get_connection()
-    return hold.take(connection)
+    return seen.get_connection("EVALSHA") if wants_a_command(kind) else seen.get_connection()
 
 
 @functools.lru_cache(maxsize=64)
 def _bounded(kind: Any) -> Any:
-    class Bounded(kind):  # type: ignore[misc]
-        __slots__ = ("labkit_hold",)
-
-        def make_connection(self) -> Any:
-            return self.labkit_hold.take(super().make_connection())
-
+    class Bounded(_seen(kind)):  # type: ignore[misc]
         def release(self, connection: Any) -> None:
             """Of one that could not be connected."""
             self.labkit_hold.fail(ConnectionError())
             self.labkit_hold.let_go()
             super().release(connection)
+
+    return Bounded
+
+
+@functools.lru_cache(maxsize=64)
+def _abounded(kind: Any) -> Any:
+    class Bounded(_seen(kind)):  # type: ignore[misc]
+        async def release(self, connection: Any) -> None:
+            """Of one that could not be connected."""
+            await self.labkit_hold.fail(ConnectionError())
+            self.labkit_hold.let_go()
+            await super().release(connection)
+
+    return Bounded
+
+
+def _seen(kind: Any) -> Any:
+    class Seen(kind):  # type: ignore[misc]
+        __slots__ = ("labkit_hold",)
+
+        def make_connection(self) -> Any:
+            return self.labkit_hold.take(super().make_connection())
 
         def __del__(self) -> None:
             """What it sees is not its own."""
@@ -47,7 +66,7 @@ def _bounded(kind: Any) -> Any:
         pool = _Kept("pool")
         timeout = _Time("timeout")
 
-    return Bounded
+    return Seen
 
 
 class _Attribute:
@@ -77,7 +96,7 @@ class _Time(_Attribute):
     """How long a pool waits that waits for a connection."""
 
     def __get__(self, seen: Any, kind: type | None = None) -> Any:
-        return least(self.of(seen), max(seen.labkit_hold.ends.left(), 0.0))
+        return seen.labkit_hold.shortened(self.of(seen))
 
 
 class _Idle:
@@ -85,7 +104,7 @@ class _Idle:
 
     __slots__ = ("_hold", "_kept")
 
-    def __init__(self, kept: Any, hold: Hold) -> None:
+    def __init__(self, kept: Any, hold: Hold | AsyncHold) -> None:
         self._kept = kept
         self._hold = hold
 
@@ -93,10 +112,16 @@ class _Idle:
         return self._held(self._kept.pop(*place))
 
     def get(self, *words: Any, **options: Any) -> Any:
+        # One of an asynchronous pool, in versions that had a queue, is awaited.
+        if inspect.iscoroutinefunction(self._kept.get):
+            return self._awaited(self._kept.get(*words, **options))
         return self._held(self._kept.get(*words, **options))
 
     def get_nowait(self) -> Any:
         return self._held(self._kept.get_nowait())
+
+    async def _awaited(self, connection: Any) -> Any:
+        return self._held(await connection)
 
     def _held(self, connection: Any) -> Any:
         # A queue has `None` for one that is still to be made.

@@ -70,6 +70,10 @@ class Hold:
         """When it is up."""
         return self._ends
 
+    def shortened(self, timeout: float | None) -> float:
+        """Give the seconds that may be waited for a connection."""
+        return least(timeout, max(self._ends.left(), 0.0))
+
     def take(self, connection: Any) -> Any:
         """Hold this connection, and give it."""
         if connection is self._connection:
@@ -124,6 +128,40 @@ class Hold:
             return read(*words, **options)
 
         return reading
+
+
+class AsyncHold:
+    """Lets a connection try nothing twice. Whoever awaits it keeps the time."""
+
+    __slots__ = ("_connection", "_retry", "_settings")
+
+    def __init__(self, retry: Any) -> None:
+        self._retry = retry
+        self._connection: Any = None
+        self._settings = Settings()
+
+    def shortened(self, timeout: float | None) -> float | None:
+        """Give it: the deadline cancels the wait."""
+        return timeout
+
+    def take(self, connection: Any) -> Any:
+        """Hold this connection, and give it."""
+        if connection is not self._connection:
+            self.let_go()
+            self._connection = connection
+            self._settings.once(connection, self._retry)
+        return connection
+
+    async def fail(self, error: BaseException) -> None:
+        """Disconnect it, unless the error is what was answered: a reply may still come."""
+        if self._connection is not None and not is_a_reply(error):
+            with contextlib.suppress(Exception):
+                await self._connection.disconnect(nowait=True)
+
+    def let_go(self) -> None:
+        """Make it the host's again. Again is nothing."""
+        self._connection = None
+        self._settings.restore()
 
 
 def least(usual: float | None, left: float) -> float:

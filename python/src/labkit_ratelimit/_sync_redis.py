@@ -87,7 +87,7 @@ def run_on(
         return _on_the_one(client, connection, call, hold)
     pool = client.connection_pool
     try:
-        connection = taken(pool, hold)
+        connection = hold.take(taken(pool, hold))
         return _through(speaker(client, connection), call, hold, asking=asking)
     finally:
         hold.let_go()
