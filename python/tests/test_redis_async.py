@@ -43,12 +43,12 @@ async def test_check_peek_clear(client: Any) -> None:
 
 async def test_many_at_once_let_exactly_the_limit_through(client: Any) -> None:
     limiter = limiter_on(client, "many", limit=100)
-    for _ in range(3):
-        # As many as a pool of redis-py has connections, where its host does not say.
-        results = await asyncio.gather(*(limiter.acheck({"ip": "1"}) for _ in range(100)))
-        assert not any(result.error for result in results)
-        assert {result.info.count <= 100 for result in results if result.allowed} <= {True}  # type: ignore[union-attr]
-    assert (await limiter.apeek({"ip": "1"})).info.count == 300  # type: ignore[union-attr]
+    # So many at once as a pool of redis-py has connections, where its host does not say.
+    results = [
+        result for _ in range(3) for result in await asyncio.gather(*(limiter.acheck({"ip": "1"}) for _ in range(100)))
+    ]
+    assert not any(result.error for result in results)
+    assert sum(result.allowed for result in results) == 100
 
 
 async def test_a_synchronous_half_needs_a_synchronous_client(client: Any) -> None:
