@@ -82,7 +82,7 @@ class PrivateCluster:
         said: bytes = self.say(at, "CLUSTER", "INFO")
         return said
 
-    def say(self, at: int, *words: str | int) -> Any:
+    def say(self, at: int, *words: str | bytes | int) -> Any:
         """Run a command on one of them."""
         with redis.Redis(port=self.nodes[at].port, socket_timeout=5) as client:
             client.response_callbacks.clear()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import redis
 import valkey
 from private_redis import free_port
 from rules import per_ip
+from strange_servers import Slow
 
 from labkit_ratelimit import Limiter
 
@@ -86,34 +86,6 @@ def test_a_host_that_waits_for_less_waits_for_less(own_server: PrivateRedis) -> 
     limiter.check({"ip": "1"})
     own_server.pause()
     assert fails(limiter) < 0.5
-
-
-class Slow:
-    """Takes connections, and answers each command after a while, or never."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self.seconds = seconds
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self.listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
-    def _serve(self, connection: socket.socket) -> None:
-        with connection:
-            try:
-                while connection.recv(65536):
-                    if self.seconds is not None:
-                        time.sleep(self.seconds)
-                        connection.sendall(b"+OK\r\n")
-            except OSError:
-                return
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -260,7 +232,7 @@ def test_a_client_of_a_sentinel(own_server: PrivateRedis, caplog: pytest.LogCapt
         def discover_master(self, _: str) -> tuple[str, int]:
             return "127.0.0.1", own_server.port
 
-    pool = redis.sentinel.SentinelConnectionPool("main", Asked())  # type: ignore[no-untyped-call]
+    pool = redis.sentinel.SentinelConnectionPool("main", Asked())
     client = redis.Redis(connection_pool=pool)
     limiter = limiter_on(client, deadline=0.2)
     assert [record.__dict__["rate_limit"]["message"] for record in caplog.records] == ["rate_limit_redis_client"]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import queue
 import signal
-import socket
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -14,6 +12,7 @@ import pytest
 import redis
 import valkey
 from rules import per_ip
+from strange_servers import Counting
 
 from labkit_ratelimit import Limiter
 
@@ -116,33 +115,6 @@ def test_local_counts_here_until_it_answers_again(own_server: PrivateRedis) -> N
     results = [limiter.check({"ip": "1"}) for _ in range(3)]
     assert [result.action for result in results] == ["allow", "allow", "block"]
     assert all(result.degraded for result in results)
-
-
-class Counting:
-    """Takes commands, and closes each connection after one that it does not answer."""
-
-    def __init__(self) -> None:
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self.listener.getsockname()[1]
-        self.seen: queue.Queue[bytes] = queue.Queue()
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            with connection:
-                while data := connection.recv(65536):
-                    if b"EVALSHA" in data:
-                        self.seen.put(data)
-                        break
-                    connection.sendall(b"-ERR unknown\r\n" * data.count(b"*"))
-
-    def count(self) -> int:
-        time.sleep(0.1)
-        return self.seen.qsize()
 
 
 @pytest.mark.parametrize("kind", [redis.Redis, valkey.Valkey])
