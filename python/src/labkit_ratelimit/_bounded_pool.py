@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from labkit_ratelimit._clients import wants_a_command
 from labkit_ratelimit._hold import Hold
@@ -21,7 +21,7 @@ def taken(pool: Any, hold: Hold | AsyncHold) -> Any:
 
     Of an asynchronous pool, what is given is awaited.
     """
-    kind: Any = type(pool)
+    kind = cast("Any", type(pool))
     seen = object.__new__((_bounded if isinstance(hold, Hold) else _abounded)(kind))
     seen.__dict__ = pool.__dict__
     seen.labkit_hold = hold
@@ -35,7 +35,7 @@ def _bounded(kind: Any) -> Any:
             """Of one that could not be connected."""
             self.labkit_hold.fail(ConnectionError())
             self.labkit_hold.let_go()
-            super().release(connection)
+            kind.release(self, connection)
 
     return Bounded
 
@@ -47,7 +47,7 @@ def _abounded(kind: Any) -> Any:
             """Of one that could not be connected."""
             await self.labkit_hold.fail(ConnectionError())
             self.labkit_hold.let_go()
-            await super().release(connection)
+            await kind.release(self, connection)
 
     return Bounded
 
@@ -57,7 +57,8 @@ def _seen(kind: Any) -> Any:
         __slots__ = ("labkit_hold",)
 
         def make_connection(self) -> Any:
-            return self.labkit_hold.take(super().make_connection())
+            hold: Hold | AsyncHold = self.labkit_hold
+            return hold.take(kind.make_connection(self))
 
         def __del__(self) -> None:
             """What it sees is not its own."""

@@ -6,7 +6,7 @@ import functools
 import importlib
 import inspect
 import time
-from typing import Any
+from typing import Any, cast
 
 _PACKAGES = ("redis", "valkey")
 
@@ -71,9 +71,12 @@ def once(package: str, *, asynchronous: bool) -> Any:
 @functools.lru_cache(maxsize=64)
 def wants_a_command(pool: Any) -> bool:
     """Say whether a connection is had from such a pool for the name of a command; newer ones warn of that."""
-    get_connection: Any = getattr(pool, "get_connection", None)
-    name = inspect.signature(get_connection).parameters.get("command_name")
-    return name is not None and name.default is inspect.Parameter.empty
+    for ancestor in pool.__mro__:
+        # A subclass may pass on whatever it is given.
+        name = inspect.signature(ancestor.__dict__.get("get_connection", len)).parameters.get("command_name")
+        if name is not None:
+            return name.default is inspect.Parameter.empty
+    return False
 
 
 def on(client: Any, connection: Any) -> Any:
@@ -88,7 +91,7 @@ def seen_as(client: Any, **changes: Any) -> Any:
     So subclasses, and what traces `execute_command` of a class, see a call. What was put before it on the one object
     is left out: it may be bound to that object, and would go the usual way.
     """
-    kind: Any = type(client)
+    kind = cast("Any", type(client))
     view = object.__new__(_seen(kind))
     for name in _slots_of(kind):
         if hasattr(client, name):

@@ -37,7 +37,7 @@ class Settings:
 
     def shadow(self, connection: Any, name: str, method: Any) -> None:
         """Put a function before a method of the class."""
-        self._before.append((connection, name, vars(connection).get(name, _NONE)))
+        self._before.append((connection, name, connection.__dict__.get(name, _NONE)))
         setattr(connection, name, method)
 
     def restore(self) -> None:
