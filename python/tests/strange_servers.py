@@ -61,3 +61,20 @@ class Slow:
                         connection.sendall(b"+OK\r\n")
             except OSError:
                 return
+
+
+class Full:
+    """Has no room for one more connection: to connect takes for ever."""
+
+    def __init__(self) -> None:
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=0)
+        self.port: int = self.listener.getsockname()[1]
+        self.waiting = [socket.socket() for _ in range(3)]
+        for each in self.waiting:
+            each.setblocking(False)
+            each.connect_ex(("127.0.0.1", self.port))
+
+    def close(self) -> None:
+        """Let all of them go."""
+        for each in (self.listener, *self.waiting):
+            each.close()

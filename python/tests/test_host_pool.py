@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -11,7 +13,7 @@ import redis
 import valkey
 from private_redis import free_port
 from rules import per_ip
-from strange_servers import Slow
+from strange_servers import Full, Slow
 
 from labkit_ratelimit import Limiter
 
@@ -105,6 +107,16 @@ def test_a_deadline_is_for_all_that_it_takes_to_connect(kind: Any, seconds: floa
     limiter = limiter_on(kind(port=server.port, **options), deadline=0.2)
     assert fails(limiter) < 0.4
     server.listener.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_connection_that_never_comes_is_waited_for_until_the_deadline(kind: Any) -> None:
+    server = Full()
+    client = kind(host="127.0.0.1", port=server.port, socket_connect_timeout=3)
+    assert 0.19 < fails(limiter_on(client, deadline=0.2)) < 0.5
+    connection = idle(client.connection_pool)
+    assert connection.socket_connect_timeout == 3
+    server.close()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -233,15 +245,18 @@ def test_a_client_that_goes_closes_nothing(server: PrivateRedis) -> None:
         assert idle(client.connection_pool)._sock is not None
 
 
-def test_a_client_of_a_sentinel(own_server: PrivateRedis, caplog: pytest.LogCaptureFixture) -> None:
+def of_a_sentinel(server: PrivateRedis) -> redis.Redis:
     class Asked:
         """Answers as a Sentinel."""
 
         def discover_master(self, _: str) -> tuple[str, int]:
-            return "127.0.0.1", own_server.port
+            return "127.0.0.1", server.port
 
-    pool = redis.sentinel.SentinelConnectionPool("main", Asked())
-    client = redis.Redis(connection_pool=pool)
+    return redis.Redis(connection_pool=redis.sentinel.SentinelConnectionPool("main", Asked()))
+
+
+def test_a_client_of_a_sentinel(own_server: PrivateRedis, caplog: pytest.LogCaptureFixture) -> None:
+    client = of_a_sentinel(own_server)
     limiter = limiter_on(client, deadline=0.2)
     assert [record.__dict__["rate_limit"]["message"] for record in caplog.records] == ["rate_limit_redis_client"]
     assert not limiter.check({"ip": "1"}).error
@@ -250,3 +265,23 @@ def test_a_client_of_a_sentinel(own_server: PrivateRedis, caplog: pytest.LogCapt
     assert fails(limiter) < 0.4
     own_server.go_on()
     assert not limiter.check({"ip": "1"}).error
+
+
+@pytest.mark.parametrize("made", [of_a_sentinel, lambda server: redis.Redis(port=server.port)])
+def test_an_interrupted_check_gives_back_a_connection_that_is_closed(own_server: PrivateRedis, made: Any) -> None:
+    # A connection of a Sentinel's does not close itself.
+    client = made(own_server)
+    limiter = limiter_on(client)
+    limiter.check({"ip": "1"})
+    connection = idle(client.connection_pool)
+    own_server.pause()
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        limiter.check({"ip": "1"})
+    timer.join()
+    assert idle(client.connection_pool) is connection
+    assert connection._sock is None
+    assert not client.connection_pool._in_use_connections
+    own_server.go_on()
+    assert client.get("own") is None

@@ -57,8 +57,8 @@ def _seen(kind: Any) -> Any:
         __slots__ = ("labkit_hold",)
 
         def make_connection(self) -> Any:
-            hold: Hold | AsyncHold = self.labkit_hold
-            return hold.take(kind.make_connection(self))
+            made: Any = kind.make_connection(self)
+            return cast("Any", self.labkit_hold.take(made))
 
         def __del__(self) -> None:
             """What it sees is not its own."""
