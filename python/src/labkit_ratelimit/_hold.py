@@ -87,7 +87,7 @@ class Hold:
         self._settings.once(inner, self._retry)
         if hasattr(inner, "_connect") and hasattr(inner, "socket_timeout"):
             self._settings.shadow(inner, "_connect", self._connecting(inner, inner._connect))
-        if hasattr(inner, "read_response"):
+        if hasattr(inner, "read_response") and hasattr(inner, "socket_timeout"):
             self._settings.shadow(inner, "read_response", self._reading(inner, inner.read_response))
         return connection
 
@@ -101,10 +101,9 @@ class Hold:
         """Make it the host's again. Again is nothing."""
         inner, self._connection, self._inner = self._inner, None, None
         self._settings.restore()
-        sock = getattr(inner, "_sock", None)
-        if sock is not None:
+        if hasattr(inner, "socket_timeout"):
             with contextlib.suppress(OSError):
-                sock.settimeout(inner.socket_timeout)
+                _wait(inner, inner.socket_timeout)
 
     def _connecting(self, inner: Any, connect: Any) -> Any:
         def connecting() -> Any:
@@ -122,12 +121,17 @@ class Hold:
 
     def _reading(self, inner: Any, read: Any) -> Any:
         def reading(*words: Any, **options: Any) -> Any:
-            sock = inner._sock
-            if sock is not None:
-                sock.settimeout(least(inner.socket_timeout, max(self._ends.left(), _AT_LEAST_S)))
+            _wait(inner, least(inner.socket_timeout, max(self._ends.left(), _AT_LEAST_S)))
             return read(*words, **options)
 
         return reading
+
+
+def _wait(inner: Any, seconds: float | None) -> None:
+    """Let the socket wait so long. One of a fake server, as tests have it, may be none that waits."""
+    settimeout = getattr(getattr(inner, "_sock", None), "settimeout", None)
+    if settimeout is not None:
+        settimeout(seconds)
 
 
 class AsyncHold:
