@@ -159,6 +159,13 @@ def test_the_next_call_after_a_failure_asks_who_owns_what(host: Host, cluster: P
     assert len(cluster.say(to, "KEYS", "*")) == 1
 
 
+def test_a_slot_that_nobody_owned_is_asked_for_again(host: Host) -> None:
+    limiter = host.limiter()
+    host.check(limiter)
+    host.client.nodes_manager.slots_cache.clear()
+    assert counts(host.check(limiter)) == 2
+
+
 def eventually(holds: Callable[[], bool]) -> bool:
     end = time.monotonic() + 10
     while time.monotonic() < end:

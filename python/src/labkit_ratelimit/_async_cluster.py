@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from labkit_ratelimit._clients import seen_as
 from labkit_ratelimit._hold import AsyncHold
-from labkit_ratelimit._redirects import REDIRECTIONS, is_ask, is_moved, is_of_a_node_that_is_lost, slot_of
+from labkit_ratelimit._redirects import (
+    REDIRECTIONS,
+    is_ask,
+    is_moved,
+    is_not_covered,
+    is_of_a_node_that_is_lost,
+    slot_of,
+)
 from labkit_ratelimit._script import asent
 
 if TYPE_CHECKING:
+    from labkit_ratelimit._deadline import Deadline
     from labkit_ratelimit._native import Call
 
 
@@ -26,7 +34,7 @@ class AsyncCluster:
         self._retry = retry
         self._lost: set[str] = set()
 
-    async def run(self, call: Call[Any]) -> Any:
+    async def run(self, call: Call[Any], deadline: Deadline | None) -> Any:
         """Run a call, and follow its slot."""
         await self._client.initialize()
         manager = self._client.nodes_manager
@@ -34,27 +42,31 @@ class AsyncCluster:
         node = await self._owner(manager, slot)
 
         async def execute(node: Any, *_: Any, **__: Any) -> Any:
-            return await self._follow(manager, slot, node, call)
+            return await self._follow(manager, slot, node, call, deadline)
 
         seen = seen_as(self._client, _execute_command=execute)
         return await seen.execute_command(*call.evalsha(), target_nodes=node)
 
-    async def _follow(self, manager: Any, slot: int, node: Any, call: Call[Any]) -> Any:
+    async def _follow(self, manager: Any, slot: int, node: Any, call: Call[Any], deadline: Deadline | None) -> Any:
         asking = False
         for _ in range(REDIRECTIONS):
             try:
-                return await self._on(node, call, asking=asking)
+                return await self._on(node, call, deadline, asking=asking)
             except Exception as error:
                 asking = is_ask(error)
                 if not asking and not is_moved(error):
                     raise
                 node = await self._followed(manager, slot, error, asking=asking)
-        return await self._on(node, call, asking=asking)
+        return await self._on(node, call, deadline, asking=asking)
 
     async def _owner(self, manager: Any, slot: int) -> Any:
-        node = manager.get_node_from_slot(slot)
-        if node.name not in self._lost:
-            return node
+        try:
+            node = manager.get_node_from_slot(slot)
+            if node.name not in self._lost:
+                return node
+        except Exception as error:
+            if not is_not_covered(error):
+                raise
         await manager.initialize()
         self._lost.clear()
         return manager.get_node_from_slot(slot)
@@ -73,14 +85,14 @@ class AsyncCluster:
             manager._moved_exception = error
         return manager.get_node_from_slot(slot)
 
-    async def _on(self, node: Any, call: Call[Any], *, asking: bool) -> Any:
+    async def _on(self, node: Any, call: Call[Any], deadline: Deadline | None, *, asking: bool) -> Any:
         connection = node.acquire_connection()
         hold = AsyncHold(self._retry)
         try:
             return await asent(_OnNode(node, hold.take(connection)), call, asking=asking)
         except BaseException as error:
-            # A call that was cancelled says nothing of its node; one that the deadline ended may.
-            if is_of_a_node_that_is_lost(error) or not isinstance(error, Exception):
+            # A call that somebody cancelled says nothing of its node; one that the deadline ended may.
+            if is_of_a_node_that_is_lost(error) or (deadline is not None and deadline.late):
                 self._lost.add(node.name)
             await hold.fail(error)
             raise

@@ -44,10 +44,10 @@ class AsyncRedis:
     async def _settled(self, call: Call[T]) -> T | Call[T]:
         try:
             if self._bounded:
-                with Deadline(call.deadline):
-                    reply = await self._run(call)
+                with Deadline(call.deadline) as deadline:
+                    reply = await self._run(call, deadline)
             else:
-                reply = await self._run(call)
+                reply = await self._run(call, None)
         except Late:
             return call.late()
         except Exception as error:
@@ -55,15 +55,15 @@ class AsyncRedis:
         return call.settle(reply)
 
 
-def way_of(client: Any) -> Callable[[Call[Any]], Coroutine[Any, Any, Any]]:
+def way_of(client: Any) -> Callable[[Call[Any], Deadline | None], Coroutine[Any, Any, Any]]:
     """Give what runs a call on this client."""
     package = package_of(client)
     if package is None:
-        return lambda call: asent(client, call)
+        return lambda call, _: asent(client, call)
     retry = once(package, asynchronous=True)
     if is_cluster(client):
         return AsyncCluster(client, retry).run
-    return lambda call: _run_on(client, call, retry)
+    return lambda call, _: _run_on(client, call, retry)
 
 
 async def _run_on(client: Any, call: Call[Any], retry: Any) -> Any:

@@ -29,6 +29,12 @@ def is_ask(error: Exception) -> bool:
     return not is_moved(error) and any(ancestor.__name__ == "AskError" for ancestor in type(error).__mro__)
 
 
+def is_not_covered(error: Exception) -> bool:
+    """Say whether nobody owned the slot when the client last asked."""
+    # The asynchronous clients look it up, and that is all.
+    return isinstance(error, LookupError) or type(error).__name__ == "SlotNotCoveredError"
+
+
 def is_of_a_node_that_is_lost(error: BaseException) -> bool:
     """Say whether the node may own nothing any more: the cluster is asked before the next call."""
     names = {ancestor.__name__ for ancestor in type(error).__mro__}

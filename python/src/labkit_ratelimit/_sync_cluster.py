@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from labkit_ratelimit import _sync_redis
 from labkit_ratelimit._clients import seen_as
-from labkit_ratelimit._redirects import REDIRECTIONS, is_ask, is_moved, is_of_a_node_that_is_lost, slot_of
+from labkit_ratelimit._redirects import (
+    REDIRECTIONS,
+    is_ask,
+    is_moved,
+    is_not_covered,
+    is_of_a_node_that_is_lost,
+    slot_of,
+)
 
 if TYPE_CHECKING:
     from labkit_ratelimit._clients import Ends
@@ -57,12 +64,15 @@ class SyncCluster:
         return self._on(node, call, ends, asking=asking)
 
     def _owner(self, manager: Any, slot: int, ends: Ends) -> Any:
-        if self._lost:
+        try:
             node = manager.get_node_from_slot(slot)
             if node.name not in self._lost:
                 return node
-            self._renewal.within(ends)
-            self._lost.clear()
+        except Exception as error:
+            if not is_not_covered(error):
+                raise
+        self._renewal.within(ends)
+        self._lost.clear()
         return manager.get_node_from_slot(slot)
 
     def _followed(self, manager: Any, slot: int, error: Any, *, asking: bool) -> Any:
