@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from private_redis import PrivateRedis
+from private_redis import PrivateCluster, PrivateRedis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,5 +23,13 @@ def server() -> Iterator[PrivateRedis]:
 def own_server() -> Iterator[PrivateRedis]:
     """One of the test's own, to stop and to kill."""
     private = PrivateRedis()
+    yield private
+    private.stop()
+
+
+@pytest.fixture
+def cluster() -> Iterator[PrivateCluster]:
+    """One of the test's own."""
+    private = PrivateCluster()
     yield private
     private.stop()

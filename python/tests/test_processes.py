@@ -54,7 +54,6 @@ def test_a_child_goes_on_on_redis(server: PrivateRedis) -> None:
         return info and info.count
 
     assert [in_child(count), count(), in_child(count), count()] == [2, 3, 4, 5]
-    limiter.close()
 
 
 def test_forks_while_threads_check(server: PrivateRedis) -> None:

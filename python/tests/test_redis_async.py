@@ -38,16 +38,17 @@ async def test_check_peek_clear(client: Any) -> None:
     assert (await limiter.apeek({"ip": "1"})).blocked
     assert await limiter.aclear({"ip": "1"}) == 1
     assert (await limiter.aenforce({"ip": "1"})).allowed
-    await limiter.aclose()
     assert (await limiter.apeek({"ip": "1"})).info.count == 1  # type: ignore[union-attr]
-    await limiter.aclose()
 
 
 async def test_many_at_once_let_exactly_the_limit_through(client: Any) -> None:
     limiter = limiter_on(client, "many", limit=100)
-    results = await asyncio.gather(*(limiter.acheck({"ip": "1"}) for _ in range(300)))
+    # So many at once as a pool of redis-py has connections, where its host does not say.
+    results = [
+        result for _ in range(3) for result in await asyncio.gather(*(limiter.acheck({"ip": "1"}) for _ in range(100)))
+    ]
+    assert not any(result.error for result in results)
     assert sum(result.allowed for result in results) == 100
-    await limiter.aclose()
 
 
 async def test_a_synchronous_half_needs_a_synchronous_client(client: Any) -> None:
@@ -67,19 +68,19 @@ async def test_a_deadline(client: Any, own_server: PrivateRedis) -> None:
     own_server.go_on()
     await asyncio.sleep(0.1)
     assert (await limiter.apeek({"ip": "2"})).info.count == 0  # type: ignore[union-attr]
-    await limiter.aclose()
 
 
-async def test_a_reply_that_is_there_is_used_however_late(client: Any) -> None:
+async def test_a_reply_that_is_there_is_used_however_late(client: Any, own_server: PrivateRedis) -> None:
     limiter = limiter_on(client, "late", deadline=0.1)
     await limiter.acheck({"ip": "1"})
+    own_server.pause()
     check = asyncio.create_task(limiter.acheck({"ip": "1"}))
-    await asyncio.sleep(0)
+    await asyncio.sleep(0.02)
+    own_server.go_on()
     # The loop is busy elsewhere: the reply comes meanwhile, and the deadline passes.
     time.sleep(0.3)  # noqa: ASYNC251
     result = await check
     assert (result.error, result.info.count) == (False, 2)  # type: ignore[union-attr]
-    await limiter.aclose()
 
 
 async def test_a_cancelled_check_leaves_no_reply_behind(client: Any, own_server: PrivateRedis) -> None:
@@ -97,7 +98,6 @@ async def test_a_cancelled_check_leaves_no_reply_behind(client: Any, own_server:
         own_server.go_on()
         results = await asyncio.gather(*(limiter.apeek({"ip": str(ip)}) for ip in range(2, 12)))
         assert [result.info.count for result in results] == [0] * 10  # type: ignore[union-attr]
-    await limiter.aclose()
 
 
 async def test_a_dead_server(client: Any, own_server: PrivateRedis) -> None:
@@ -110,7 +110,6 @@ async def test_a_dead_server(client: Any, own_server: PrivateRedis) -> None:
     own_server.start()
     limiter.close_circuit()
     assert (await limiter.acheck({"ip": "1"})).info.count == 1  # type: ignore[union-attr]
-    await limiter.aclose()
 
 
 def test_a_limiter_outlives_event_loops(own_server: PrivateRedis) -> None:
@@ -119,7 +118,8 @@ def test_a_limiter_outlives_event_loops(own_server: PrivateRedis) -> None:
 
     async def once() -> str:
         action = (await limiter.acheck({"ip": "1"})).action
-        await limiter.aclose()
+        # Connections are of the loop that made them: a host closes them with it.
+        await client.aclose()
         return action
 
     assert [asyncio.run(once()) for _ in range(3)] == ["allow", "allow", "block"]

@@ -91,20 +91,19 @@ class Async:
 
     def __init__(self) -> None:
         self.runner = asyncio.Runner()
-        self.limiter: Limiter | None = None
+        self.made: Any = None
 
     def client(self, addresses: list[str], clustered: bool) -> Any:
         """In: where the masters are. Out: a host's client."""
-        return (AsyncCluster if clustered else AsyncRedis)(**_address(addresses[0]), socket_timeout=TIMEOUT_S)
+        self.made = (AsyncCluster if clustered else AsyncRedis)(**_address(addresses[0]), socket_timeout=TIMEOUT_S)
+        return self.made
 
     def check(self, limiter: Limiter, *words: Any, **more: Any) -> Result:
         """Out: a result."""
-        self.limiter = limiter
         return self.runner.run(limiter.acheck(*words, **more))
 
     def peek(self, limiter: Limiter, *words: Any, **more: Any) -> Result:
         """Out: a result."""
-        self.limiter = limiter
         return self.runner.run(limiter.apeek(*words, **more))
 
     def clear(self, limiter: Limiter, identifier: Any) -> int:
@@ -113,8 +112,8 @@ class Async:
 
     def end(self) -> None:
         """Closes the connections that belong to the loop."""
-        if self.limiter is not None:
-            self.runner.run(self.limiter.aclose())
+        if self.made is not None:
+            self.runner.run(self.made.aclose())
         self.runner.close()
 
 

@@ -34,7 +34,12 @@ class Deadline:
         self._late = False
         self._cancelled = 0
 
-    def __enter__(self) -> None:
+    @property
+    def late(self) -> bool:
+        """It passed: what was cancelled, this cancelled."""
+        return self._late
+
+    def __enter__(self) -> Deadline:
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("a check with a deadline runs in a task")
@@ -43,6 +48,7 @@ class Deadline:
             self._cancelled = task.cancelling()
         loop = asyncio.get_running_loop()
         self._handle = loop.call_later(self._seconds, self._due, loop, _TURNS)
+        return self
 
     def _due(self, loop: asyncio.AbstractEventLoop, turns: int) -> None:
         if turns:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from labkit_ratelimit._async_redis import AsyncRedis
+from labkit_ratelimit._clients import is_async, is_cluster
 from labkit_ratelimit._log import Log
 from labkit_ratelimit._native import Core, Result
-from labkit_ratelimit._sibling import is_async, is_cluster
 from labkit_ratelimit._sync_redis import SyncRedis
 from labkit_ratelimit.documents import Documents
 from labkit_ratelimit.errors import RateLimitExceeded
@@ -251,16 +251,6 @@ class Limiter:
     def close_circuit(self) -> None:
         """Ask a store again that kept failing, without waiting for the pause to end."""
         self._core.close_circuit()
-
-    def close(self) -> None:
-        """Close the connections that were made for the limiters of this client. A later check makes others."""
-        if isinstance(self._redis, SyncRedis):
-            self._redis.close()
-
-    async def aclose(self) -> None:
-        """As `close`, on an asynchronous client, for the running event loop."""
-        if isinstance(self._redis, AsyncRedis):
-            await self._redis.close()
 
     def __repr__(self) -> str:
         return f"Limiter({self._name!r}, rules={[rule.name for rule in self._rules]!r})"
