@@ -104,6 +104,14 @@ async def test_json_to_who_asks_for_it_and_no_body_to_head() -> None:
     assert (head.status, head.body, head["content-length"], head["retry-after"]) == (429, b"", "12", "60")
 
 
+async def test_other_headers_and_another_text() -> None:
+    app = limited(format="ietf", text="later")
+    answers = [await ask(app) for _ in range(2)]
+    policy = '"per_ip";q=1;w=60'
+    assert [(answer.status, answer["ratelimit-policy"]) for answer in answers] == [(200, policy), (429, policy)]
+    assert answers[1].body == b"later\n"
+
+
 async def test_on_redis(server: PrivateRedis) -> None:
     client = redis.asyncio.Redis(port=server.port)
     limiter = Limiter("asgi", [per_ip(1)], client, deadline=5)

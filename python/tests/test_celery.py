@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -121,6 +123,13 @@ def test_waits_as_it_is_told_where_no_wait_helps(app: Celery) -> None:
         assert told.wait(20)
     signals.task_retry.disconnect(tell)
     assert [round(wait / 10) for wait in due] == [30]
+
+
+def test_a_celery_that_would_limit_nothing_is_refused() -> None:
+    code = "import celery.app.task as task; del task.Task.before_start; import labkit_ratelimit.celery"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    assert "ImportError: labkit_ratelimit.celery needs Celery 5.2" in ran.stderr
 
 
 @pytest.mark.parametrize("wrong", [{"jitter": -1}, {"jitter": float("nan")}, {"otherwise": 0}])

@@ -12,6 +12,7 @@ from test_asgi import ask
 from test_web import NoRedis
 
 from labkit_ratelimit import Limiter, Result
+from labkit_ratelimit.asgi import RateLimitMiddleware
 from labkit_ratelimit.client_address import ClientAddress
 from labkit_ratelimit.fastapi import RESULT, RateLimit, RateLimited, refuse
 
@@ -68,6 +69,20 @@ async def test_503_where_a_limiter_fails_closed() -> None:
     assert (refused.status, refused["retry-after"]) == (503, None)
 
 
+async def test_the_middleware_is_added_as_starlette_adds_one() -> None:
+    app = FastAPI()
+    app.add_middleware(
+        RateLimitMiddleware, limiter=in_memory(per_ip(1)), identify=lambda scope: {"ip": ADDRESS.of_asgi(scope)}
+    )
+
+    @app.get("/")
+    async def hello(request: Request) -> bool:
+        return bool(request.scope[RESULT].allowed)
+
+    answers = [await ask(app) for _ in range(2)]
+    assert [(answer.status, answer.body) for answer in answers] == [(200, b"true"), (429, b"Retry later\n")]
+
+
 async def test_a_route_has_the_result_and_the_last_word() -> None:
     async def identify(request: Request) -> dict[str, Any] | None:
         return None if request.headers.get("x-free") else by_address(request)
@@ -85,6 +100,20 @@ async def test_a_route_has_the_result_and_the_last_word() -> None:
     answer, free = await ask(app), await ask(app, x_free="1")
     assert (answer.body, answer["ratelimit-limit"], answer["ratelimit-observed"]) == (b"2.0", "own", "2")
     assert (free.body, free["ratelimit-observed"]) == (b"-1.0", None)
+
+
+async def test_what_an_earlier_dependency_says_stands() -> None:
+    async def own(response: Response) -> None:
+        response.headers["ratelimit-limit"] = "own"
+
+    app = FastAPI(dependencies=[Depends(own), Depends(RateLimit(in_memory(per_ip(1)), by_address))])
+
+    @app.get("/")
+    async def hello() -> None:
+        pass
+
+    answer = await ask(app)
+    assert (answer["ratelimit-limit"], answer["ratelimit-name"]) == ("own", "per_ip")
 
 
 async def test_a_hook_is_told_of_each_block_and_one_that_raises_changes_nothing(

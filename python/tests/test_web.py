@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 from rules import in_memory, per_ip
@@ -74,6 +76,16 @@ def test_head_has_the_length_and_no_body() -> None:
     refused = refusal(block(1), method="HEAD", text="é", format="ietf")
     assert (refused.body, refused.headers["Content-Length"]) == (b"", "3")
     assert refused.headers["RateLimit-Policy"] == '"per_ip";q=1;w=60'
+
+
+def test_needs_no_package_of_a_host() -> None:
+    code = """if True:
+        import sys
+        sys.modules.update(dict.fromkeys(["celery", "django", "fastapi", "prometheus_client", "redis", "starlette"]))
+        sys.modules.update(dict.fromkeys(["typing_extensions", "valkey"]))
+        from labkit_ratelimit import Limiter, asgi, client_address, web, wsgi
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_503_without_a_time_where_a_limiter_fails_closed() -> None:

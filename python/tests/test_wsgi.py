@@ -205,6 +205,12 @@ def test_keeps_what_the_application_says_itself() -> None:
 
 
 def test_shows_a_warn_rule_that_is_over_and_other_headers() -> None:
+    app = limited(format="ietf")
+    answers = [ask(app) for _ in range(2)]
+    assert [(answer.status, answer["RateLimit-Policy"]) for answer in answers] == [
+        (200, '"per_ip";q=1;w=60'),
+        (429, '"per_ip";q=1;w=60'),
+    ]
     app = limited(in_memory(per_ip(1, action="warn")), format="ietf")
     answers = [ask(app) for _ in range(2)]
     assert [(answer.status, answer["RateLimit-Policy"]) for answer in answers] == [(200, '"per_ip";q=1;w=60')] * 2

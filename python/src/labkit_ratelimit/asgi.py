@@ -87,15 +87,13 @@ class RateLimitMiddleware:
         return await identified if inspect.isawaitable(identified) else identified
 
     def _begin(self, scope: Scope, result: Result, after: After | None, send: Send) -> Send:
-        due = after
-
         async def begin(message: Message) -> None:
-            nonlocal result, due
+            nonlocal result
             if message["type"] != "http.response.start":
                 return await send(message)
             headers: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
-            if due is not None:
-                charged, due = await self._charged(due, message["status"], headers), None
+            if after is not None:
+                charged = await self._charged(after, message["status"], headers)
                 result = scope[RESULT] = result if charged is None else charged
             # What the application says itself stands.
             said = {bytes(name).lower() for name, _ in headers}

@@ -13,26 +13,36 @@ from labkit_ratelimit.errors import RateLimitExceeded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import TypeAlias
 
     from labkit_ratelimit._native import Result
     from labkit_ratelimit.limiter import Limiter
 
-    Identify = Callable[[Task[..., Any], tuple[Any, ...], dict[str, Any]], Mapping[str, Any] | None]
+    AnyTask: TypeAlias = Task[..., Any]
+    Identify = Callable[[AnyTask, tuple[Any, ...], dict[str, Any]], Mapping[str, Any] | None]
+else:
+    AnyTask = Task
 
 __all__ = ["OTHERWISE", "limited_by"]
 
 OTHERWISE = 60
 """Seconds until a task is tried again where no wait is known to help."""
 
+if not hasattr(Task, "before_start"):
+    raise ImportError("labkit_ratelimit.celery needs Celery 5.2 or newer: an older one would limit nothing")
+
 
 def limited_by(
     limiter: Limiter, identify: Identify, *, jitter: float = 0.2, otherwise: float = OTHERWISE
-) -> type[Task[..., Any]]:
+) -> type[AnyTask]:
     """Make a base for tasks: one that is refused runs later, when it may.
 
     They are spread out, so that not all that wait come at once. It is the same task then, with its id and its count of
     retries: to be refused is no attempt. A task that runs eagerly cannot be put off: it fails with `RateLimitExceeded`.
     One that is called as a function is not limited.
+
+    A broker with a visibility timeout, as Redis, hands a task that waits longer to another worker too: let it be
+    longer than any wait.
 
     >>> @app.task(base=limited_by(limiter, lambda task, args, kwargs: {"task": task.name}))
 
@@ -51,7 +61,7 @@ def limited_by(
     if not otherwise > 0:
         raise ValueError(f"otherwise is more than 0 s, not {otherwise!r}")
 
-    class LimitedTask(Task[..., Any]):
+    class LimitedTask(AnyTask):
         """Asks before it runs."""
 
         abstract = True

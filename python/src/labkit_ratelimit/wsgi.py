@@ -119,4 +119,4 @@ class RateLimitMiddleware:
         method, accept = environ.get("REQUEST_METHOD", "GET"), environ.get("HTTP_ACCEPT")
         refused = refusal(result, method=method, accept=accept, format=self._format, text=self._text)
         start_response(_STATUS[refused.status], list(refused.headers.items()))
-        return [refused.body] if refused.body else []
+        return [refused.body]
