@@ -132,9 +132,11 @@ def test_all_pass_marked_within_the_deadline_without_redis_then_it_enforces_agai
         "hanging": (own_server.pause, own_server.go_on),
     }[how]
     with running(kind, own_server, limit, 60, DEADLINE) as server:
-        with Load(server.port, "/healthy", threads=8) as load:
-            healthy = until_refused(load, "/healthy")
-            assert_limited(healthy, limit)
+        with Load(server.port, "/warm", threads=8) as load:
+            # On a slow machine the first connections of a worker may take longer than the deadline.
+            until_all_ask(load, server.workers, 0)
+            load.path = "/healthy"
+            assert_limited(until_refused(load, "/healthy"), limit)
 
             fail()
             failed = time.monotonic()
@@ -147,9 +149,12 @@ def test_all_pass_marked_within_the_deadline_without_redis_then_it_enforces_agai
             assert all(one.failed_open for one in down)
             assert {one.worker for one in down} == server.workers
             assert_few_wait(down)
+            if how == "killed":
+                # A connection that is refused is known at once: nobody waits, as long as it takes to come and go.
+                assert percentile((one.seconds for one in down), 0.99) < DEADLINE
 
             load.path = "/waiting"
-            closed = until_asked_again(load, server.workers, mended)
+            closed = until_all_ask(load, server.workers, mended)
             load.path = "/again"
             assert_limited(until_refused(load, "/again"), limit)
             assert statuses(load.stop()) <= {200, 429}
@@ -174,17 +179,17 @@ def until_refused(load: Load, path: str) -> list[Response]:
     return eventually("refusals", refused, within=20)
 
 
-def until_asked_again(load: Load, workers: set[str], mended: float) -> float:
-    """Wait until both workers ask Redis again, and give how long that took, in seconds."""
+def until_all_ask(load: Load, workers: set[str], since: float) -> float:
+    """Wait until both workers ask Redis, and give how long that took since then, in seconds."""
     recent: list[Response] = []
 
     def both() -> float | None:
         recent[:] = [*recent, *load.take()][-200:]
-        asked = [one for one in recent if one.began > mended and not one.failed_open]
+        asked = [one for one in recent if one.began > since and not one.failed_open]
         all_ask = len(asked) == 200 and {one.worker for one in asked} == workers
-        return time.monotonic() - mended if all_ask else None
+        return time.monotonic() - since if all_ask else None
 
-    return eventually("both workers ask Redis again", both, within=15)
+    return eventually("both workers ask Redis", both, within=15)
 
 
 def assert_few_wait(responses: list[Response]) -> None:
@@ -194,6 +199,5 @@ def assert_few_wait(responses: list[Response]) -> None:
     those, a machine that stalls.
     """
     asked = [float(one.fields["x-seconds"]) for one in responses]
-    assert percentile((one.seconds for one in responses), 0.99) < DEADLINE
-    assert percentile(iter(asked), 1) < DEADLINE * 5
+    assert max(asked) < DEADLINE * 5
     assert sum(seconds > DEADLINE * 0.8 for seconds in asked) <= 2 * (9 + 8) + len(asked) / 500
