@@ -36,14 +36,6 @@ class Log:
         with contextlib.suppress(Exception):
             self._logger.warning("%s", text, extra={"rate_limit": fields})
 
-    def say_unknown(self, client: object) -> None:
-        """Say that a client is none of those whose connections are known here."""
-        self.say(
-            "rate_limit_redis_client",
-            f"{type(client).__qualname__} is no client known here: its own time-outs rule, not the deadline, and what "
-            "it tries again by itself, it tries again",
-        )
-
     def say(self, message: str, said: str) -> None:
         """Say what an operator should know once."""
         fields = LogFields(
