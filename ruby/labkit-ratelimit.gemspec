@@ -21,7 +21,7 @@ Gem::Specification.new do |spec|
       require_relative "packaging/vendored"
       Vendored.new(File.expand_path(".."), File.expand_path("ext/labkit_ratelimit/vendor")).write
     end
-    spec.files = Dir["lib/**/*.rb", "sig/**/*.rbs", "ext/labkit_ratelimit/extconf.rb", "README.md"] +
+    spec.files = Dir["lib/**/*.rb", "sig/**/*.{rbs,yaml}", "ext/labkit_ratelimit/extconf.rb", "README.md"] +
                  Dir["ext/labkit_ratelimit/vendor/**/*"].select { |file| File.file?(file) }
   end
 end

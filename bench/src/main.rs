@@ -8,6 +8,7 @@ mod peers;
 mod redis_cost;
 mod report;
 mod rounds;
+mod ruby;
 mod server;
 
 use machine::Machine;
@@ -23,8 +24,8 @@ use std::process::ExitCode;
 static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const USAGE: &str = "bench/run [--format markdown|json] [--gate] [--rounds N] [--only SECTION]
-sections: governor, threads, rules, documents, memory, redis, field";
-const SECTIONS: [&str; 7] = ["governor", "threads", "rules", "documents", "memory", "redis", "field"];
+sections: governor, threads, rules, documents, memory, redis, field, ruby";
+const SECTIONS: [&str; 8] = ["governor", "threads", "rules", "documents", "memory", "redis", "field", "ruby"];
 /// The fewest rounds that a median is taken of.
 const FEWEST: usize = 7;
 
@@ -70,7 +71,8 @@ impl Options {
     }
 }
 
-fn measure(options: &Options) -> Result<Report, Box<dyn Error>> {
+/// Measures; what was found out about versions goes to `machine`.
+fn measure(options: &Options, machine: &mut Machine) -> Result<Report, Box<dyn Error>> {
     let mut report = Report::default();
     let rounds = options.rounds;
     // Memory first: the children start from a parent that is still small.
@@ -95,6 +97,9 @@ fn measure(options: &Options) -> Result<Report, Box<dyn Error>> {
     if options.wants("redis") {
         redis_cost::beside_a_plain_script(rounds, &mut report)?;
     }
+    if options.wants("ruby") {
+        machine.versions.extend(ruby::gem(rounds, &mut report)?);
+    }
     Ok(report)
 }
 
@@ -114,14 +119,14 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let report = match measure(&options) {
+    let mut machine = Machine::here();
+    let report = match measure(&options, &mut machine) {
         Ok(report) => report,
         Err(error) => {
             eprintln!("{error}");
             return ExitCode::from(2);
         }
     };
-    let machine = Machine::here();
     if options.json {
         println!("{:#}", report.json(&machine, options.rounds));
     } else {

@@ -31,6 +31,11 @@ impl Server {
         Err(io::Error::new(io::ErrorKind::TimedOut, "redis-server does not answer"))
     }
 
+    /// Where it listens, on the loopback address.
+    pub(crate) const fn port(&self) -> u16 {
+        self.port
+    }
+
     pub(crate) fn connect(&self) -> redis::RedisResult<redis::Connection> {
         redis::Client::open((String::from("127.0.0.1"), self.port).into_connection_info()?)?.get_connection()
     }

@@ -42,19 +42,32 @@ end
 
 %w[
   version beside errors record configuration identifier pattern host matcher rule words rule_draft probe
-  info headers evaluation result redis_calls host_redis logs sinks metrics source shown naming limiter options
+  info headers evaluation result redis_calls cluster_calls host_redis logs sinks metrics source shown in_force naming
+  limiter options native_half
 ].each { |file| require_relative "labkit_ratelimit/#{file}" }
 
-require "labkit_ratelimit/labkit_ratelimit_native"
+begin
+  require "labkit_ratelimit/labkit_ratelimit_native"
+rescue LoadError => e
+  raise unless e.path == "labkit_ratelimit/labkit_ratelimit_native"
 
-unless Labkit::RateLimit::Native::VERSION == Labkit::RateLimit::VERSION
-  raise LoadError, "labkit-ratelimit #{Labkit::RateLimit::VERSION} found a native library of version " \
-                   "#{Labkit::RateLimit::Native::VERSION}: install the gem again"
+  # A gem that brings the library, and this repository, have one for each Ruby.
+  require "labkit_ratelimit/#{RUBY_VERSION[/\A\d+\.\d+/]}/labkit_ratelimit_native"
 end
+
+Labkit::RateLimit::NativeHalf.fit
 
 module Labkit
   module RateLimit
     # The time of a memory store, in tests: it stands still until it is told to go on.
+    #
+    # `ManualClock.new(unix_seconds)` starts at a whole second; `advance_us(microseconds)` moves it, back too where that
+    # is negative; `now_us` is its time in microseconds.
+    #
+    # @example
+    #   clock = Labkit::RateLimit::ManualClock.new(1_800_000_000)
+    #   limiter = Labkit::RateLimit::Limiter.new(name: "spec", rules: rules, store: :memory, clock: clock)
+    #   clock.advance_us(60_000_000)
     ManualClock = Native::ManualClock
     # Opens the middlewares only where they are used: they need Rack, or Sidekiq.
     autoload :Middleware, File.expand_path("labkit_ratelimit/middleware", __dir__)

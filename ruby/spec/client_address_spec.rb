@@ -38,6 +38,15 @@ RSpec.describe Labkit::RateLimit::ClientAddress do
     end
   end
 
+  it "stands bytes that are no text, and gives text" do
+    ["\xFF", "\xFF, 192.0.2.7", "192.0.2.7".b, "2001:db8::1".b, "\u00E9"].each do |header|
+      seen = address(trusted_hops: 1).of("REMOTE_ADDR" => "10.0.0.1", "HTTP_X_FORWARDED_FOR" => header)
+      expect([seen, seen.encoding.ascii_compatible?, seen.valid_encoding?]).to match([/\A(10\.0\.0\.1|192\.0\.2\.7|2001:db8::)\z/, true, true])
+    end
+    expect(address.normalize("192.0.2.7".b).encoding).to eq(Encoding::UTF_8)
+    expect(address.normalize("\xFF")).to be_nil
+  end
+
   it "has nobody where the server names nobody" do
     expect(address.of({})).to be_nil
     expect(address.of("REMOTE_ADDR" => "unix:")).to be_nil

@@ -24,11 +24,12 @@ RSpec.describe Labkit::RateLimit::Identifier do
     expect(described_class.normalize_endpoint("/a?b".encode("UTF-16LE"))).to eq("/a".encode("UTF-16LE"))
   end
 
-  it "refuses names that are none, and names that are there twice, out of every call" do
+  it "refuses names that are none, and names that are there twice, out of every call", :mistyped do
     limited = limiter(rule)
     calls = [->(given) { limited.check(given) }, ->(given) { limited.peek(given) }, ->(given) { limited.clear(given) }]
     calls.each do |call|
       expect { call.call({ 1 => 2 }) }.to raise_error(described_class::InvalidKeyError)
+      expect { call.call({ "\xFF" => 2 }) }.to raise_error(described_class::InvalidKeyError, /broken in its encoding/)
       expect { call.call({ :user => 1, "user" => 1 }) }.to raise_error(described_class::DuplicateNormalizedKeyError, /:user.*"user"/)
       expect { call.call({ x: 1, "x" => 2, user: 1 }) }.to raise_error(described_class::InvalidKeyError)
       [nil, "user", 5].each { |given| expect { call.call(given) }.to raise_error(NoMethodError) }

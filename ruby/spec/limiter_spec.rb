@@ -26,7 +26,7 @@ RSpec.describe Labkit::RateLimit::Limiter do
     expect(limited.peek({ user: 1 }).info.count).to eq(0.0)
   end
 
-  it "takes an identifier by position, and rules in a copy" do
+  it "takes an identifier by position, and rules in a copy", :mistyped do
     rules = [rule]
     limited = described_class.new(name: "spec", rules: rules, logger: logger)
     rules.clear
@@ -36,7 +36,7 @@ RSpec.describe Labkit::RateLimit::Limiter do
     expect { described_class.new(name: "spec", rules: nil) }.to raise_error(NoMethodError)
   end
 
-  it "charges any Numeric, and fails open on what is none" do
+  it "charges any Numeric, and fails open on what is none", :mistyped do
     limited = limiter(rule(limit: 10))
     expect([1, 2.5, 1r, 0].map { |cost| limited.check({ user: 1 }, cost: cost).info.count }).to eq([1.0, 3.5, 4.5, 4.5])
     bad = [-1, Float::NAN, Float::INFINITY, nil, "5", :a, Complex(1, 1)]
@@ -80,7 +80,7 @@ RSpec.describe Labkit::RateLimit::Limiter do
   end
 
   describe "names" do
-    it "are refused in development" do
+    it "are refused in development", :mistyped do
       expect { limiter(rule, name: "My-Limiter") }.to raise_error(Labkit::RateLimit::InvalidRules, /name_invalid/)
       expect { limiter(rule, rule) }.to raise_error(Labkit::RateLimit::InvalidRules, /duplicate_rule_name/)
       [nil, "", :lim].each { |name| expect { limiter(rule, name: name) }.to raise_error(ArgumentError) }
@@ -128,7 +128,7 @@ RSpec.describe Labkit::RateLimit::Limiter do
     expect(output.lines.map { |line| JSON.parse(line).slice("message", "name") }).to eq([{ "message" => "rate_limit_memory_store", "name" => "l0" }])
   end
 
-  it "takes options, and refuses others" do
+  it "takes options, and refuses others", :mistyped do
     limited = limiter(rule("a", limit: 1), rule("b", limit: 1), evaluation: :all)
     2.times { limited.check({ user: 1 }) }
     expect(limited.peek({ user: 1 }).evaluations.size).to eq(2)
@@ -136,6 +136,24 @@ RSpec.describe Labkit::RateLimit::Limiter do
       expect { limiter(rule, **options) }.to raise_error(Labkit::RateLimit::InvalidRules, /option_invalid/)
     end
     expect { limiter(rule, colour: 1) }.to raise_error(ArgumentError, /colour/)
+  end
+
+  it "says which options are wrong, and what each may be; with documents too", :mistyped do
+    wrong = { store: :redis, topology: :x, on_error: :nope, evaluation: nil, deadline: 0 }
+    said = [/^store: store is memory or nil, not :redis/, /^topology: topology is single or cluster or nil, not :x/,
+            /^on_error: on_error is allow or block or local, not :nope/, /^evaluation: evaluation is first_block or all, not nil/,
+            /^deadline: deadline is a number of seconds above 0, not 0/]
+    from_documents = ->(options) { described_class.from_documents(name: "t", rules: [rule], properties: [:user], logger: logger, strict: false, **options) }
+    [->(options) { limiter(rule, **options) }, from_documents].each do |build|
+      expect { build.call(wrong) }.to raise_error(Labkit::RateLimit::InvalidRules) { |error|
+        expect(error.findings.map { |finding| finding[:code] }.uniq).to eq(["option_invalid"])
+        expect(error.message.lines).to match_array(said)
+      }
+      [nil, "0.1", Float::NAN, Float::INFINITY, -1, :x].zip([true, false, true, true, true, true]).each do |deadline, refused|
+        call = -> { build.call(deadline: deadline, store: "memory", topology: "single", on_error: "local") }
+        refused ? expect(&call).to(raise_error(ArgumentError, /^deadline:/)) : call.call
+      end
+    end
   end
 
   describe "documents" do

@@ -35,6 +35,17 @@ RSpec.describe "loading beside gitlab-labkit" do
       'require "labkit_ratelimit"; require "gitlab-labkit"; require "labkit/rate_limit"',
     "after the other and before its feature" =>
       'require "gitlab-labkit"; require "labkit_ratelimit"; require "labkit/rate_limit"',
+    "after somebody asked whether the other is there" => <<~RUBY,
+      require "gitlab-labkit"
+      raise "not there" unless defined?(Labkit::RateLimit) && Labkit.const_defined?(:RateLimit)
+      require "labkit_ratelimit"
+    RUBY
+    "and then a file of the other's" => <<~RUBY,
+      require "gitlab-labkit"
+      require "labkit_ratelimit"
+      require "labkit/rate_limit/rule"
+      raise "mixed" if Labkit::RateLimit::Rule.const_defined?(:STAND_IN, false)
+    RUBY
     "and then the other's feature by its path" => <<~RUBY
       require "gitlab-labkit"
       require "labkit_ratelimit"
@@ -55,6 +66,55 @@ RSpec.describe "loading beside gitlab-labkit" do
     end
   end
 
+  it "is ours where the load path goes by a link" do
+    Dir.mktmpdir do |folder|
+      link = File.join(folder, "link")
+      File.symlink(stand_in, link)
+      script = 'require "gitlab-labkit"; require "labkit_ratelimit"; require "labkit/rate_limit"; require File.join($LOAD_PATH.first, "labkit/rate_limit")'
+      expect(ruby("#{script}\n#{tell}", folders: [link, lib])).to eq([ours, true])
+    end
+  end
+
+  it "is ours where its feature is asked for first, and found here first" do
+    expect(ruby("require \"labkit/rate_limit\"; require \"gitlab-labkit\"\n#{tell}")).to eq([ours, true])
+    output, = ruby('require "labkit/rate_limit"; require "labkit_ratelimit"', folders: [stand_in, lib])
+    expect(output).to match(/gitlab-labkit is loaded already.*\(LoadError\)/m)
+  end
+
+  it "refuses a native half of another version" do
+    Dir.mktmpdir do |folder|
+      FileUtils.mkdir_p("#{folder}/labkit_ratelimit")
+      File.write("#{folder}/labkit_ratelimit/labkit_ratelimit_native.rb", 'module Labkit::RateLimit::Native; VERSION = "0.0.1"; end')
+      output, success = ruby('require "labkit_ratelimit"', folders: [folder, lib])
+      expect([success, output]).to match([false, /found a native library of version 0.0.1: install the gem again.*\(LoadError\)/])
+    end
+  end
+
+  # Of the same version, as an earlier build of a checkout is.
+  it "refuses a native half of another build" do
+    Dir.mktmpdir do |folder|
+      FileUtils.mkdir_p("#{folder}/labkit_ratelimit")
+      built = File.join(lib, "labkit_ratelimit", RUBY_VERSION[/\A\d+\.\d+/], "labkit_ratelimit_native")
+      stale = ["remove_method :told", "remove_method :told; define_method(:told) { |more| more }"]
+      stale.each do |change|
+        script = "require #{built.inspect}; class Labkit::RateLimit::Native::Decision; #{change}; end"
+        File.write("#{folder}/labkit_ratelimit/labkit_ratelimit_native.rb", script)
+        output, success = ruby('require "labkit_ratelimit"', folders: [folder, lib])
+        expect([success, output]).to match([false, /of another build, without Decision#told: install the gem again.*\(LoadError\)/])
+      end
+    end
+  end
+
+  it "asks the native half for all that it has" do
+    native = Labkit::RateLimit::Native
+    half = Labkit::RateLimit::NativeHalf
+    methods = half::METHODS.transform_values { |by_arity| by_arity.values.flatten.sort }
+    classes = native.constants.grep_v(:InternalError).to_h { |name| [name, native.const_get(name)] }.select { |_, kind| kind.is_a?(Class) }
+    expect(methods).to eq(classes.transform_values { |kind| kind.public_instance_methods(false).sort })
+    expect(half::MADE.keys).to match_array(classes.select { |_, kind| kind.singleton_methods(false).include?(:new) }.keys)
+    expect(half::FUNCTIONS.values.flatten).to match_array(native.singleton_methods(false))
+  end
+
   it "is ours where the constant's own autoload finds our file" do
     expect(ruby("require \"gitlab-labkit\"\nLabkit::RateLimit\n#{tell}")).to eq([ours, true])
   end
@@ -65,6 +125,8 @@ RSpec.describe "loading beside gitlab-labkit" do
       $LOAD_PATH.unshift(#{stand_in.inspect})
       require "gitlab-labkit"
       require "labkit/rate_limit"
+      require "labkit/rate_limit/rule"
+      raise "mixed" if Labkit::RateLimit::Rule.const_defined?(:STAND_IN, false)
     RUBY
     expect(ruby(script + tell, folders: [lib])).to eq([ours, true])
   end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 RSpec.describe Labkit::RateLimit::Matcher do
-  values = [nil, true, false, 0, 1, 1.0, "1", "", "get", :get, "GET", "/api/x", "a\nb", [], [1], { a: 1 }, Float::NAN, "\xFF", "10.1.2.3"]
+  values = [nil, true, false, 0, 1, 1.0, "1", "", "get", :get, "GET", "/api/x", "a\nb", [], [1], { a: 1 }, Float::NAN, "\xFF", "10.1.2.3", Set["get"]]
 
   inputs = [
     "get", :get, 1, 1.0, nil, false, { eq: "get" }, { "ne" => "get" }, { ne: nil }, { re: "ge" }, { re: "^b$" }, /GET/i,
@@ -22,6 +22,11 @@ RSpec.describe Labkit::RateLimit::Matcher do
         expect(matcher.match?(value)).to be(result.matched?), "#{value.inspect}: #{result.matched?}"
       end
     end
+  end
+
+  it "takes a Set for its text, as a check does" do
+    matcher = described_class.build({ re: "get" })
+    expect([matcher.match?(Set["get"]), limiter(rule(match: { v: { re: "get" } })).check({ v: Set["get"] }).matched?]).to eq([true, true])
   end
 
   it "knows lists, maps and NaN as equal to nothing" do

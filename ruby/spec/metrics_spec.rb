@@ -49,7 +49,7 @@ RSpec.describe Labkit::RateLimit::Metrics do
     expect(mmap.made.values.uniq).to eq([[:counter, {}], [:gauge, {}, :max]])
   end
 
-  it "tells results: warn, banned, block; peeks alone; failures and what was missing as errors" do
+  it "tells results: warn, banned, block; peeks alone; failures and what was missing as errors", :mistyped do
     limited = limiter(rule("w", limit: 1, action: :warn), rule("b", limit: 1, ban_for: 5), metrics: mmap)
     2.times { limited.check({ user: 1 }) }
     expect(mmap.told.last(7).filter_map { |_, labels| labels[:result] || labels[:action] }).to eq(%w[warn banned block])
@@ -75,6 +75,30 @@ RSpec.describe Labkit::RateLimit::Metrics do
     expect(Array.new(3) { limited.check({ user: 1 }).action }).to eq(%i[allow allow block])
     expect(logger.lines).to eq([{ "error_type" => "rate_limit_metrics_error", name: "spec", metric: "rule_evaluations_total",
                                   "class_name" => "KeyError", "error_message" => "full" }])
+  end
+
+  it "takes a client that forwards, and complains in the log alone of what is no registry" do
+    forwarding = Class.new(BasicObject) do
+      def initialize(client) = @client = client
+      def method_missing(...) = @client.public_send(...)
+      def respond_to_missing?(name, _) = name != :method
+    end
+    expect(limiter(rule, metrics: forwarding.new(mmap)).check({ user: 1 })).not_to be_error
+    expect(mmap.told.map(&:first)).to include("checks_total")
+    expect(limiter(rule, metrics: Object.new).check({ user: 1 })).not_to be_error
+    expect(logger.lines.map { |line| line["class_name"] }).to eq(["NoMethodError"])
+  end
+
+  it "takes the metric of who registered it a moment ago" do
+    registry = Class.new do
+      define_method(:initialize) { |client| (@client = client) && @there = {} }
+      def get(name) = @there[name]
+      def counter(name, *rest) = taken(name, @client.counter(name, *rest))
+      def gauge(name, *rest) = taken(name, @client.gauge(name, *rest))
+      def taken(name, metric) = (@there[name] = metric) && raise(KeyError, "#{name} is registered already")
+    end
+    limiter(rule, metrics: registry.new(mmap)).check({ user: 1 })
+    expect([mmap.told.map(&:first), logger.lines]).to eq([%w[rule_evaluations_total limit period_seconds checks_total], []])
   end
 
   it "asks again for a null metric" do

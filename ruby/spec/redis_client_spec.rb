@@ -2,6 +2,7 @@
 
 begin
   require "redis-client"
+  require "redis_client/decorator"
 rescue LoadError
   # Debian 12 has none.
 end
@@ -25,6 +26,33 @@ RSpec.describe "redis-client", if: defined?(RedisClient) do
     expect([client.read_timeout, client.connect_timeout]).to eq([5, 5])
   end
 
+  it "counts through a decorated client, such as Sidekiq's, which passes on what it knows as a command" do
+    commands = Module.new do
+      def method_missing(...) = @client.call(...)
+      def respond_to_missing?(_name, _private = false) = false
+      # Sidekiq's has one by place, which nobody can call with keywords.
+      def evalsha(sha, keys, argv) = @client.call("EVALSHA", sha, keys.size, *keys, *argv)
+    end
+    decorated = RedisClient::Decorator.create(commands).new(client)
+    limited = limiter(rule(limit: 9), redis: Class.new { define_method(:with) { |&block| block.call(decorated) } }.new)
+    expect(Array.new(2) { count(limited) }).to eq([1.0, 2.0])
+    config.new_client.call("CLIENT", "PAUSE", "400", "ALL")
+    seconds = Benchmark.realtime { expect(limited.check({ user: 1 })).to be_error }
+    expect(seconds).to be_between(0.09, 0.25)
+    sleep 0.5
+    expect(limited.check({ user: 1 })).not_to be_error
+  end
+
+  it "asks a wrapper itself that changes keys" do
+    prefixing = Class.new(SimpleDelegator) do
+      def evalsha(sha, keys:, argv:) = call("EVALSHA", sha, keys.size, *keys.map { |key| "ns:#{key}" }, *argv)
+      def eval(text, keys:, argv:) = call("EVAL", text, keys.size, *keys.map { |key| "ns:#{key}" }, *argv)
+    end
+    limited = limiter(rule(limit: 9), redis: prefixing.new(client), deadline: 5)
+    expect(Array.new(2) { count(limited) }).to eq([1.0, 2.0])
+    expect(config.new_client.call("KEYS", "*")).to match([start_with("ns:labkit:rl:")])
+  end
+
   it "works in a child process at once" do
     limited = limiter(rule(limit: 9), redis: client)
     count(limited)
@@ -33,7 +61,7 @@ RSpec.describe "redis-client", if: defined?(RedisClient) do
     expect(count(limited)).to eq(3.0)
   end
 
-  it "waits no longer than the deadline, and sends once" do
+  it "waits no longer than the deadline, and sends once", :timed do
     sent = Queue.new
     server = TCPServer.new("127.0.0.1", 0)
     thread = Thread.new do
@@ -45,9 +73,9 @@ RSpec.describe "redis-client", if: defined?(RedisClient) do
     client.call("CLIENT", "PAUSE", "400", "ALL")
     limited = limiter(rule, redis: config.new_client)
     seconds = Benchmark.realtime { expect(limited.check({ user: 1 })).to be_error }
-    expect(seconds).to be_between(0.09, 0.25)
+    expect(seconds).to be_between(0.09, 0.3)
     slow.check({ user: 1 })
-    expect(Array.new(sent.size) { sent.pop }.grep(/EVALSHA/).size).to eq(1)
+    expect(Array.new(sent.size) { sent.pop }.grep(/evalsha/i).size).to eq(1)
   ensure
     thread&.kill
     server&.close

@@ -47,7 +47,7 @@ RSpec.describe Labkit::RateLimit::Rule do
     expect([paced.final, rule.algorithm, paced.overrides]).to eq([false, :fixed_window, []])
   end
 
-  it "changes by with, keeping its matchers, running the same checks" do
+  it "changes by with, keeping its matchers, running the same checks", :mistyped do
     given = rule(match: { path: { re: "^/api" }, user: { oneOf: [1] } })
     changed = given.with(limit: 7, period_s: 30)
     expect([changed.limit, changed.period, changed.match]).to eq([7, 30, given.match])

@@ -25,6 +25,17 @@ def _ruby(root: Path) -> list[str]:
     return [*ruby_with_the_gem(root), str(root / "spec-tests" / "ruby" / "runner.rb")]
 
 
+def _go(root: Path) -> list[str]:
+    """ci/go-library stages the core where the module links it; Go decides whether the runner is fresh."""
+    if shutil.which("go") is None:
+        raise Misuse("there is no go to build the runner with: install it (ci/setup says which), or name what is built in LABKIT_SPEC_RUNNER_GO")
+    binary = target_folder(root).resolve() / "go" / "spec-runner"
+    for build in (["ci/go-library"], ["go", "build", "-C", "spec-tests/go", "-o", str(binary), "."]):
+        if subprocess.run(build, cwd=root, stdin=subprocess.DEVNULL, check=False).returncode != 0:
+            raise Misuse(f"the Go runner was not built: mend what `{shlex.join(build)}` says in {root}")
+    return [str(binary)]
+
+
 def ruby_with_the_gem(root: Path) -> list[str]:
     """In: the repository's root. Out: the command line of a Ruby that finds the gem: this one, freshly built, or that of LABKIT_SPEC_RUBY."""
     if named := shlex.split(os.environ.get("LABKIT_SPEC_RUBY", "")):
@@ -82,7 +93,7 @@ def _built(root: Path, package: str, product: str, variable: str) -> Path:
     return binary
 
 
-LANGUAGES: dict[str, Callable[[Path], list[str]]] = {"rust": _rust, "ruby": _ruby, "python": _python}
+LANGUAGES: dict[str, Callable[[Path], list[str]]] = {"rust": _rust, "ruby": _ruby, "go": _go, "python": _python}
 """Language → from the repository's root, build what is stale and give the runner's command line."""
 
 

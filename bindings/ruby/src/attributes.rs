@@ -2,10 +2,10 @@
 
 use crate::fact::Fact;
 use crate::names;
-use labkit_ratelimit::{Identifier, MatcherSpec, NumberSpec, RuleSpec, RulesRef, Value as Property};
+use labkit_ratelimit::{Identifier, RulesRef, Value as Property};
 use magnus::r_hash::ForEach;
 use magnus::rb_sys::{AsRawValue as _, FromRawValue as _, protect};
-use magnus::{Error, RHash, Ruby, Value, prelude::*};
+use magnus::{Error, Object as _, RHash, RModule, Ruby, Symbol, Value, function, prelude::*};
 use rb_sys::VALUE;
 use smallvec::SmallVec;
 
@@ -26,7 +26,7 @@ pub(crate) struct InForce {
 impl InForce {
     pub(crate) fn new(ruby: &Ruby, rules: RulesRef, version: u64) -> Self {
         let symbols: Box<[VALUE]> = rules.properties().map(|name| names::symbol(ruby, name)).collect();
-        let copies = symbols.len() > AT_ONCE || rules.specs().iter().any(asks_host);
+        let copies = symbols.len() > AT_ONCE || rules.asks_host();
         Self { rules, version, symbols, copies }
     }
 
@@ -34,22 +34,6 @@ impl InForce {
     pub(crate) fn properties(&self) -> impl Iterator<Item = Value> {
         // SAFETY: they are pinned for ever.
         self.symbols.iter().map(|symbol| unsafe { Value::from_raw(*symbol) })
-    }
-}
-
-fn asks_host(rule: &RuleSpec) -> bool {
-    let called = [rule.limit, rule.period_s, rule.ban_for_s];
-    let overridden = rule.overrides.iter().flat_map(|other| &other.matchers);
-    called.iter().any(|number| matches!(number, NumberSpec::Callable(_)))
-        || rule.matchers.iter().chain(overridden).any(|(_, matcher)| holds_pattern(matcher))
-}
-
-fn holds_pattern(matcher: &MatcherSpec) -> bool {
-    match matcher {
-        MatcherSpec::Pattern(_) => true,
-        MatcherSpec::Map(pairs) => pairs.iter().any(|(_, operand)| holds_pattern(operand)),
-        MatcherSpec::List(entries) => entries.iter().any(holds_pattern),
-        MatcherSpec::Scalar(_) | MatcherSpec::BadScalar(_) => false,
     }
 }
 
@@ -108,6 +92,21 @@ impl Attributes {
         }
         Ok(())
     }
+}
+
+/// Whether every name in a Hash is a Symbol, and none is `but`.
+fn is_plain(hash: RHash, but: Symbol) -> Result<bool, Error> {
+    let but = but.as_raw();
+    let mut plain = true;
+    hash.foreach(|key: Value, _: Value| {
+        plain = key.as_raw() != but && Symbol::from_value(key).is_some();
+        Ok(if plain { ForEach::Continue } else { ForEach::Stop })
+    })?;
+    Ok(plain)
+}
+
+pub(crate) fn define(native: RModule) -> Result<(), Error> {
+    native.define_singleton_method("plain?", function!(is_plain, 2))
 }
 
 /// The values of `symbols`, nil where there is none: no default of the Hash is asked for.

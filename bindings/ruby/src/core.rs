@@ -10,7 +10,8 @@ use crate::rules::Reader;
 use crate::{build_error, documents, host_number, names, options, shown};
 use labkit_ratelimit::{CallOptions, Clearing, Evaluation, Limiter, Mode, Planned};
 use magnus::{
-    Error, Module as _, Object as _, RArray, RHash, RModule, Ruby, TryConvert as _, Value, function, method, prelude::*,
+    Error, Module as _, Object as _, RArray, RHash, RModule, Ruby, Symbol, TryConvert as _, Value, function, method,
+    prelude::*,
 };
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -61,8 +62,7 @@ impl Core {
     }
 
     fn rules(ruby: &Ruby, this: &Self) -> Result<RArray, Error> {
-        let in_force = this.in_force();
-        ruby.ary_try_from_iter(in_force.rules.specs().iter().map(|spec| shown::rule(ruby, spec)))
+        shown::rules(ruby, &this.in_force().rules)
     }
 
     fn version(&self) -> u64 {
@@ -89,10 +89,11 @@ impl Core {
         cost: Value,
         host: Value,
     ) -> Result<Value, Error> {
-        let mode = match names::word(mode).as_deref() {
+        // A Symbol's text is not copied.
+        let mode = match Symbol::from_value(mode).as_ref().and_then(|mode| mode.name().ok()).as_deref() {
             Some("check") => Mode::Check,
             Some("peek") => Mode::Peek,
-            _ => return Err(Error::new(ruby.exception_arg_error(), "a mode is check or peek")),
+            _ => return Err(Error::new(ruby.exception_arg_error(), "a mode is :check or :peek")),
         };
         this.decide(ruby, mode, attributes, cost, host)
     }
@@ -208,6 +209,16 @@ impl Core {
         })
     }
 
+    fn found_cluster(&self) {
+        self.limiter.found_cluster();
+    }
+
+    /// The version of the rules in force, and the rules.
+    fn generation(ruby: &Ruby, this: &Self) -> Result<(u64, RArray), Error> {
+        let in_force = this.in_force();
+        Ok((in_force.version, shown::rules(ruby, &in_force.rules)?))
+    }
+
     fn close_circuit(&self) {
         self.limiter.close_circuit();
     }
@@ -236,6 +247,8 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("properties", method!(Core::properties, 0))?;
     class.define_method("rules", method!(Core::rules, 0))?;
     class.define_method("rules_version", method!(Core::version, 0))?;
+    class.define_method("generation", method!(Core::generation, 0))?;
+    class.define_method("found_cluster", method!(Core::found_cluster, 0))?;
     class.define_method("evaluation", method!(Core::evaluation, 0))?;
     class.define_method("check", method!(Core::check, 3))?;
     class.define_method("peek", method!(Core::peek, 2))?;

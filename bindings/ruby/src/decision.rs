@@ -1,6 +1,6 @@
 //! `Native::Decision`: what a check answers, read as it is asked for.
 
-use crate::allocate;
+use crate::{allocate, shown};
 use labkit_ratelimit::{Decision as Core, Evaluated, HeaderFormat, Headers, Info, Outcome, Verdict};
 use magnus::value::{Lazy, LazyId};
 use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Symbol, Value, method, prelude::*};
@@ -14,6 +14,19 @@ static BLOCK: LazyId = LazyId::new(Verdict::Block.as_str());
 static OUTCOMES: Lazy<RArray> = Lazy::new(|ruby| {
     ruby.ary_from_iter(Outcome::ALL.iter().map(|outcome| ruby.str_new(outcome.as_str()).to_interned_str()))
 });
+
+/// What is told where no rule was evaluated and none skipped, for each way the check came out: most checks make nothing new.
+static NOTHING: Lazy<RArray> = Lazy::new(|ruby| {
+    let told = |way: usize| {
+        let told = ruby.ary_from_iter([way]);
+        told.freeze();
+        told
+    };
+    ruby.ary_from_iter((0..WAYS).map(told))
+});
+
+/// How many ways a check comes out, as metrics tell them apart.
+const WAYS: usize = 8;
 
 /// What Ruby is told that one costs beside its slot: the garbage collector goes by it.
 const WEIGHT: isize = {
@@ -83,6 +96,11 @@ impl Decision {
         self.version
     }
 
+    /// The rules that it speaks of.
+    fn rules(ruby: &Ruby, this: &Self) -> Result<RArray, Error> {
+        shown::rules(ruby, this.decision.rules_by())
+    }
+
     /// The place of the reported rule.
     fn rule(&self) -> Option<usize> {
         let reported = self.decision.rule()?;
@@ -90,7 +108,7 @@ impl Decision {
     }
 
     fn skipped_by(&self) -> Option<usize> {
-        self.decision.skipped_by().and(self.decision.skipped_at())
+        self.decision.skipped_at()
     }
 
     fn size(&self) -> usize {
@@ -131,9 +149,7 @@ impl Decision {
     }
 
     fn outcome(ruby: &Ruby, this: &Self, at: usize) -> Result<RString, Error> {
-        let outcome = this.evaluated(ruby, at)?.outcome();
-        let place = Outcome::ALL.iter().position(|known| *known == outcome).unwrap_or_default();
-        ruby.get_inner(&OUTCOMES).entry(isize::try_from(place).unwrap_or_default())
+        outcome_name(ruby, this.evaluated(ruby, at)?.outcome())
     }
 
     fn is_over(ruby: &Ruby, this: &Self, at: usize) -> Result<bool, Error> {
@@ -191,10 +207,42 @@ impl Decision {
         Ok(hash)
     }
 
-    /// How many were evaluated, also before a failure.
-    fn counted_size(&self) -> usize {
-        self.decision.counted().len()
+    /// The way it came out: 1 where some rule matched, 2 where something failed, 4 where it blocks, added up.
+    fn way(&self) -> usize {
+        let decision = &self.decision;
+        usize::from(decision.is_matched())
+            + 2 * usize::from(decision.is_error() || decision.is_degraded())
+            + 4 * usize::from(decision.verdict() == Verdict::Block)
     }
+
+    /// All that metrics tell, in one flat Array, as each call from Ruby costs: the way it came out; then four for each
+    /// rule that was evaluated, place, outcome, limit and period; then of a rule that skipped its place and its action.
+    fn told(ruby: &Ruby, this: &Self) -> Result<RArray, Error> {
+        let skip = this.skipped_by().zip(this.decision.skipped_by());
+        let (way, counted) = (this.way(), this.decision.counted());
+        if counted.is_empty() && skip.is_none() {
+            return ruby.get_inner(&NOTHING).entry(isize::try_from(way).unwrap_or_default());
+        }
+        let told = ruby.ary_new_capa(1 + 4 * counted.len() + 2 * usize::from(skip.is_some()));
+        told.push(way)?;
+        for evaluated in counted {
+            told.push(evaluated.place())?;
+            told.push(outcome_name(ruby, evaluated.outcome())?)?;
+            told.push(evaluated.limit())?;
+            told.push(evaluated.period_s())?;
+        }
+        if let Some((place, rule)) = skip {
+            told.push(place)?;
+            // The same object each time.
+            told.push(ruby.str_new(rule.action().as_str()).to_interned_str())?;
+        }
+        Ok(told)
+    }
+}
+
+fn outcome_name(ruby: &Ruby, outcome: Outcome) -> Result<RString, Error> {
+    let place = Outcome::ALL.iter().position(|known| *known == outcome).unwrap_or_default();
+    ruby.get_inner(&OUTCOMES).entry(isize::try_from(place).unwrap_or_default())
 }
 
 pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
@@ -208,6 +256,7 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("error?", method!(Decision::is_error, 0))?;
     class.define_method("degraded?", method!(Decision::is_degraded, 0))?;
     class.define_method("rules_version", method!(Decision::version, 0))?;
+    class.define_method("rules", method!(Decision::rules, 0))?;
     class.define_method("rule", method!(Decision::rule, 0))?;
     class.define_method("skipped_by", method!(Decision::skipped_by, 0))?;
     class.define_method("most_constraining", method!(Decision::most_constraining, 0))?;
@@ -226,5 +275,5 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("retry_after", method!(Decision::retry_after, 1))?;
     class.define_method("banned?", method!(Decision::is_banned, 1))?;
     class.define_method("headers", method!(Decision::headers, 2))?;
-    class.define_method("counted_size", method!(Decision::counted_size, 0))
+    class.define_method("told", method!(Decision::told, 0))
 }

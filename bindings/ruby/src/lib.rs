@@ -50,6 +50,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     let native = parent.define_module("Native")?;
     native.const_set("VERSION", ruby.str_new(labkit_ratelimit::VERSION).to_interned_str())?;
     native.const_set("DEFAULT_MAX_KEYS", labkit_ratelimit::DEFAULT_MAX_KEYS)?;
+    attributes::define(native)?;
     build_error::define(ruby, native)?;
     boundary::define(ruby, native)?;
     clock::define(ruby, native)?;

@@ -4,6 +4,7 @@ use crate::{allocate, script};
 use labkit_ratelimit::{Call, Clearing, Fault, Mode, Pending};
 use magnus::{Error, Module as _, RArray, RClass, RModule, RString, Ruby, Value, method, prelude::*};
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 use std::time::Duration;
 
 /// A check or a peek whose call waits. Settled once.
@@ -84,6 +85,14 @@ fn argv_of<R: Runs>(ruby: &Ruby, this: &R) -> Result<RArray, Error> {
     Ok(script::binary(ruby, &args))
 }
 
+fn command_of<R: Runs>(ruby: &Ruby, this: &R) -> Result<RArray, Error> {
+    let (script, keys, words) = this.at_hand(ruby, |call, _| {
+        let words: SmallVec<[String; 8]> = call.keys.iter().chain(&call.args).cloned().collect();
+        (call.script, call.keys.len(), words)
+    })?;
+    script::command(ruby, script, keys, &words)
+}
+
 fn deadline_of<R: Runs>(ruby: &Ruby, this: &R) -> Result<f64, Error> {
     this.at_hand(ruby, |_, deadline| deadline.as_secs_f64())
 }
@@ -121,12 +130,14 @@ pub(crate) fn outcome(
 pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     let pending: RClass = native.define_class("Pending", ruby.class_object())?;
     pending.undef_default_alloc_func();
+    pending.define_method("command", method!(command_of::<Waiting>, 0))?;
     pending.define_method("script", method!(script_of::<Waiting>, 0))?;
     pending.define_method("keys", method!(keys_of::<Waiting>, 0))?;
     pending.define_method("argv", method!(argv_of::<Waiting>, 0))?;
     pending.define_method("deadline", method!(deadline_of::<Waiting>, 0))?;
     let clear: RClass = native.define_class("PendingClear", ruby.class_object())?;
     clear.undef_default_alloc_func();
+    clear.define_method("command", method!(command_of::<WaitingClear>, 0))?;
     clear.define_method("script", method!(script_of::<WaitingClear>, 0))?;
     clear.define_method("keys", method!(keys_of::<WaitingClear>, 0))?;
     clear.define_method("argv", method!(argv_of::<WaitingClear>, 0))?;

@@ -2,9 +2,12 @@
 
 use labkit_ratelimit::Script;
 use magnus::rb_sys::{AsRawValue as _, FromRawValue as _};
-use magnus::{Error, RArray, Ruby, Value, prelude::*};
+use magnus::value::LazyId;
+use magnus::{Error, RArray, Ruby, TryConvert as _, Value, prelude::*};
 use parking_lot::Mutex;
 use rb_sys::VALUE;
+
+static EVALSHA: LazyId = LazyId::new("evalsha");
 
 /// `[digest, text]` of each script that was asked for, pinned for ever: there are few.
 static SHOWN: Mutex<Vec<(&'static Script, VALUE)>> = Mutex::new(Vec::new());
@@ -17,12 +20,28 @@ pub(crate) fn shown(ruby: &Ruby, script: &'static Script) -> Result<Value, Error
         return Ok(unsafe { Value::from_raw(pair) });
     }
     let pair = ruby.ary_new_capa(2);
-    pair.push(ruby.str_new(script.digest()).to_interned_str())?;
+    // Binary as keys are: redis-rb copies what is not.
+    let digest = ruby.str_from_slice(script.digest().as_bytes());
+    digest.freeze();
+    pair.push(digest)?;
     pair.push(ruby.str_new(script.source()).to_interned_str())?;
     pair.freeze();
     ruby.gc_register_mark_object(pair);
     SHOWN.lock().push((script, pair.as_raw()));
     Ok(pair.as_value())
+}
+
+/// The whole command, as a client's `call` takes it: `:evalsha`, digest, how many keys, KEYS and ARGV.
+pub(crate) fn command(ruby: &Ruby, script: &'static Script, keys: usize, words: &[String]) -> Result<RArray, Error> {
+    let shown = RArray::try_convert(shown(ruby, script)?)?;
+    let command = ruby.ary_new_capa(3 + words.len());
+    command.push(LazyId::get_inner_with(&EVALSHA, ruby))?;
+    command.push(shown.entry::<Value>(0)?)?;
+    command.push(keys)?;
+    for word in words {
+        command.push(ruby.str_from_slice(word.as_bytes()))?;
+    }
+    Ok(command)
 }
 
 /// KEYS or ARGV, as binary Strings.

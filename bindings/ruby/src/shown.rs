@@ -1,8 +1,16 @@
 //! Rules as Hashes, for Ruby to show: those of documents above all.
 
 use crate::placeholder::{Callable, Pattern};
-use labkit_ratelimit::{MatcherSpec, NumberSpec, OverrideSpec, RuleSpec, Scalar};
-use magnus::{Error, IntoValue as _, RHash, Ruby, Value, prelude::*};
+use labkit_ratelimit::{MatcherSpec, NumberSpec, OverrideSpec, RuleSpec, RulesRef, Scalar};
+use magnus::{Error, IntoValue as _, RArray, RHash, Ruby, Value, prelude::*};
+
+/// Rules in chain order, as they were written.
+///
+/// # Errors
+/// Ruby has no memory for them.
+pub(crate) fn rules(ruby: &Ruby, rules: &RulesRef) -> Result<RArray, Error> {
+    ruby.ary_try_from_iter(rules.specs().iter().map(|spec| rule(ruby, spec)))
+}
 
 /// A rule as it was written.
 ///

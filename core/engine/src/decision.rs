@@ -2,6 +2,7 @@
 
 use crate::cost::Cost;
 use crate::evaluation::{Evaluated, Evaluation, Evaluations};
+use crate::failure::Failure;
 use crate::numbers;
 use crate::reading::{self, Found, Info, Outcome, Reading};
 use crate::rule::Rule;
@@ -44,6 +45,8 @@ pub struct Decision<R> {
     verdict: Verdict,
     failed: bool,
     degraded: bool,
+    // Boxed: few have one, and every decision is moved about.
+    failure: Option<Box<Failure>>,
     // Several rules block: the longest of their waits, in µs; absent if one of them has none.
     longest_wait_us: Option<u64>,
     blocks: u32,
@@ -59,6 +62,7 @@ impl<R> Decision<R> {
             verdict: Verdict::Allow,
             failed: false,
             degraded: false,
+            failure: None,
             longest_wait_us: None,
             blocks: 0,
         }
@@ -77,6 +81,16 @@ impl<R> Decision<R> {
     /// Marks it as found without the whole truth.
     pub const fn degrade(&mut self) {
         self.degraded = true;
+    }
+
+    /// Keeps what went wrong on the way to it, whether it is an error of it or not.
+    pub fn set_failure(&mut self, failure: Failure) {
+        self.failure = Some(Box::new(failure));
+    }
+
+    /// What went wrong: why there is no verdict, or not the whole one.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.failure.as_deref()
     }
 
     /// Whether the request may go on.
@@ -237,7 +251,8 @@ impl<'d, R> Tally<'d, R> {
     }
 
     /// The chain failed. A block decided before it stands; else `verdict` is what `on_error` says.
-    pub const fn failed(self, verdict: Verdict) {
+    pub fn failed(self, failure: Failure, verdict: Verdict) {
+        self.decision.set_failure(failure);
         if self.decision.blocks > 0 {
             self.decision.degraded = true;
         } else {

@@ -20,6 +20,8 @@ pub enum FailureKind {
     Store,
     /// The circuit is open: the store was not asked. Never logged.
     CircuitOpen,
+    /// The caller did not wait for the store's answer: that says nothing of the store.
+    Abandoned,
     /// A defect here: a panic, a reply that no script of ours gives.
     Internal,
 }

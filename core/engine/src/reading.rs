@@ -88,9 +88,12 @@ pub struct Info {
     pub remaining: f64,
     /// A ban is in force.
     pub banned: bool,
-    pub(crate) now_us: u64,
-    pub(crate) reset_after_us: u64,
-    pub(crate) retry_after_us: Option<u64>,
+    /// The clock of the check, in µs since 1970.
+    pub now_us: u64,
+    /// As [`Info::reset_after`], in µs.
+    pub reset_after_us: u64,
+    /// As [`Info::retry_after`], in µs.
+    pub retry_after_us: Option<u64>,
 }
 
 impl Info {

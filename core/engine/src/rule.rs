@@ -91,6 +91,14 @@ impl Rule {
         self.description.as_deref()
     }
 
+    /// Whether it holds a callable or a pattern object, which its host is asked for.
+    pub(crate) fn asks_host(&self) -> bool {
+        let numbers = [Some(self.limit), Some(self.period_s), self.ban_for_s];
+        let is_called = |number: &Option<Amount>| matches!(number, Some(Amount::Callable(_)));
+        let overridden = self.overrides.iter().flat_map(|other| &other.matchers);
+        numbers.iter().any(is_called) || self.matchers.iter().chain(overridden).any(|(_, matcher)| matcher.asks_host())
+    }
+
     /// The properties that it looks at: of a skip rule those of `match`, of others also the
     /// characteristics, the counted one and those of overrides. A name may come twice.
     pub fn properties(&self) -> impl Iterator<Item = &str> {

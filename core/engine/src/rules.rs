@@ -68,6 +68,7 @@ pub struct Rules {
     pub(crate) chain: Box<[Placed]>,
     properties: Box<[Box<str>]>,
     evaluation: Evaluation,
+    asks_host: bool,
 }
 
 impl Rules {
@@ -115,6 +116,7 @@ impl Rules {
             slots.insert(name.into(), slot);
             slot
         };
+        let asks_host = rules.iter().any(Rule::asks_host);
         let placed = rules
             .into_iter()
             .map(|mut rule| {
@@ -139,7 +141,8 @@ impl Rules {
                 }
             })
             .collect();
-        let mut rules = Self { limiter: limiter.into(), chain: placed, properties: properties.into(), evaluation };
+        let properties = properties.into();
+        let mut rules = Self { limiter: limiter.into(), chain: placed, properties, evaluation, asks_host };
         for at in 0..rules.chain.len() {
             rules.chain[at].fixed = rules.fixed_step(numbers::index(at));
         }
@@ -174,6 +177,11 @@ impl Rules {
     /// Which results stop the chain.
     pub const fn evaluation(&self) -> Evaluation {
         self.evaluation
+    }
+
+    /// Whether some rule holds a callable or a pattern object.
+    pub const fn asks_host(&self) -> bool {
+        self.asks_host
     }
 
     /// The rule at a step's place.

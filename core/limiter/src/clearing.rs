@@ -2,6 +2,7 @@
 
 use crate::generation::{Generation, RulesRef};
 use crate::limiter::{Limiter, names_of, run};
+use crate::pending::circuit_open;
 use crate::store::{DEFAULT_DEADLINE, Store};
 use labkit_ratelimit_engine::{Failure, FailureKind, Identifier, Value};
 use labkit_ratelimit_store::StoreKeys;
@@ -18,6 +19,7 @@ pub struct Clearing {
     deadline: Duration,
     names: Vec<String>,
     store_failed: bool,
+    failure: Option<Failure>,
 }
 
 impl Clearing {
@@ -34,6 +36,12 @@ impl Clearing {
     /// How many keys were deleted so far.
     pub const fn deleted(&self) -> u64 {
         self.deleted
+    }
+
+    /// The last thing that failed so far: a property that no counter can be kept by, a call, or that the store is not
+    /// asked for now. What the log should say of it was said.
+    pub const fn failure(&self) -> Option<&Failure> {
+        self.failure.as_ref()
     }
 }
 
@@ -67,14 +75,14 @@ impl Limiter {
             Ok(held) => self.plan_clear_held(&held, identifier),
             Err(failure) => {
                 self.warn_failure(&failure, None, &|| names_of(identifier));
-                self.clearing(names_of(identifier))
+                Clearing { failure: Some(failure), ..self.clearing(names_of(identifier)) }
             }
         }
     }
 
     fn clearing(&self, names: Vec<String>) -> Clearing {
         let deadline = self.redis().map_or(DEFAULT_DEADLINE, |redis| redis.deadline);
-        Clearing { calls: Vec::new(), at: 0, deleted: 0, deadline, names, store_failed: false }
+        Clearing { calls: Vec::new(), at: 0, deleted: 0, deadline, names, store_failed: false, failure: None }
     }
 
     fn plan_clear_held<I: Identifier + ?Sized>(&self, held: &Generation, identifier: &I) -> Clearing {
@@ -83,6 +91,7 @@ impl Limiter {
         let mut clearing = self.clearing(names_of(identifier));
         if let Some(failure) = failure {
             self.warn_failure(&failure, None, &|| clearing.names.clone());
+            clearing.failure = Some(failure);
         }
         let now_us = self.clock.now_us();
         let keyed = |rule: &u32| rules.keyed(*rule, &facts).all(|(_, value)| !matches!(value, Value::Bad(_)));
@@ -101,9 +110,13 @@ impl Limiter {
             clearing.deleted = counting.iter().zip(&keys).map(clear).sum();
         }
         if let Some(redis) = self.redis()
-            && redis.circuit.admits(now_us)
+            && !keys.is_empty()
         {
-            clearing.calls = clear_calls(&keys, redis.topology);
+            if redis.circuit.admits(now_us) {
+                clearing.calls = clear_calls(&keys, self.terms(redis).topology);
+            } else {
+                clearing.failure = Some(circuit_open());
+            }
         }
         clearing
     }
@@ -122,7 +135,8 @@ impl Limiter {
         if let Some(failure) = &failure {
             self.warn_failure(failure, None, &|| clearing.names.clone());
         }
-        clearing.store_failed |= failure.is_some_and(|failure| failure.is_of_store());
+        clearing.store_failed |= failure.as_ref().is_some_and(Failure::is_of_store);
+        clearing.failure = failure.or(clearing.failure.take());
         // As for a check, whether the store works is known at the end.
         match (clearing.call(), clearing.store_failed) {
             (Some(_), _) => {}

@@ -13,13 +13,17 @@ use parking_lot::Mutex;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// How many generations this process has made.
+static GENERATIONS: AtomicU64 = AtomicU64::new(0);
 
 /// Rules, and what belongs to them alone. Immutable but for its counters.
 #[derive(Debug)]
 pub(crate) struct Generation {
     /// The limiter that it is of.
     pub(crate) limiter: u64,
+    serial: u64,
     is_retired: AtomicBool,
     pub(crate) rules: Rules,
     specs: Box<[RuleSpec]>,
@@ -34,7 +38,8 @@ impl Generation {
             Store::Connected(..) | Store::Planned(_) => RuleKeys::none(),
         };
         let metrics = Metrics::new(rules.len());
-        Self { limiter, is_retired: AtomicBool::new(false), rules, specs, keys, metrics }
+        let serial = GENERATIONS.fetch_add(1, Ordering::Relaxed) + 1;
+        Self { limiter, serial, is_retired: AtomicBool::new(false), rules, specs, keys, metrics }
     }
 
     fn retire(&self) {
@@ -74,6 +79,16 @@ impl RulesRef {
     /// Whether both are the same rules of one limiter, put in force at one time.
     pub fn is_same(&self, other: &Self) -> bool {
         std::ptr::eq(&raw const *self.0, &raw const *other.0)
+    }
+
+    /// A number of these rules alone, above 0: no others of this process ever have it. For hosts that keep numbers where
+    /// they cannot keep a reference.
+    pub fn serial(&self) -> u64 {
+        self.0.serial
+    }
+
+    pub(crate) fn is_of(&self, limiter: u64) -> bool {
+        self.0.limiter == limiter
     }
 
     pub(crate) fn generation(&self) -> &Generation {

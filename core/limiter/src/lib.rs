@@ -41,6 +41,7 @@ mod log;
 mod metrics;
 mod panics;
 mod pending;
+mod rounds;
 mod sample;
 mod store;
 mod stripe;
@@ -58,11 +59,14 @@ pub use generation::{Decision, RulesRef};
 pub use keyed::{
     FixedWindowLimiter, GcraLimiter, GcraWindow, KeyedError, Quota, QuotaError, RateDecision, RateLimiter,
 };
-pub use labkit_ratelimit_documents::{Catalog, Contract, Documents, Files, LimiterDocument, Source, UnreadableFile};
+pub use labkit_ratelimit_documents::{
+    Catalog, Contract, Dialect, Documents, Files, HostValues, LimiterDocument, NoHostValues, RuleDraft, Source,
+    UnreadableFile, read_rule,
+};
 pub use labkit_ratelimit_engine::{
-    Action, Algorithm, CallableId, Code, Evaluated, Evaluation, Evaluations, Finding, Findings, HeaderFormat, Headers,
-    Host, HostError, HostNumber, Identifier, Info, Location, MatcherSpec, Mode, NumberSpec, Outcome, OverrideSpec,
-    PatternId, Rule, RuleEvaluation, RuleSpec, Rules, Scalar, Scratch, Severity, Value, Verdict,
+    Action, Algorithm, CallableId, Code, Evaluated, Evaluation, Evaluations, Failure, FailureKind, Finding, Findings,
+    HeaderFormat, Headers, Host, HostError, HostNumber, Identifier, Info, Location, MatcherSpec, Mode, NumberSpec,
+    Outcome, OverrideSpec, PatternId, Rule, RuleEvaluation, RuleSpec, Rules, Scalar, Scratch, Severity, Value, Verdict,
 };
 pub use labkit_ratelimit_store::redis::{Call, Fault, Script, Topology};
 pub use labkit_ratelimit_store::{DEFAULT_MAX_KEYS, Evictions, MemoryStore};
@@ -70,6 +74,7 @@ pub use limiter::{CallOptions, Limiter, OnError};
 pub use loading::LoadError;
 pub use log::{LogEvent, LogRecorder, Logger, TracingLogger};
 pub use pending::{Pending, Planned};
+pub use rounds::{Answer, Question, Round};
 pub use sample::{Sample, SampleKind};
 /// The version of this library, as a runner and a binding report it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

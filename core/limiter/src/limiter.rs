@@ -12,17 +12,17 @@ use crate::log::Logger;
 use crate::panics::panic_message;
 use crate::pending::{Pending, Planned};
 use crate::sample::Sample;
-use crate::store::{Connection, RedisOptions, Store};
+use crate::store::{Connection, RedisOptions, Store, Terms};
 use crate::walk::{Walk, conclude};
 use labkit_ratelimit_engine::{
     Cost, Evaluation, Facts, Failure, FailureKind, Findings, Host, Identifier, Mode, RuleSpec, Rules, Selection,
     Verdict,
 };
-use labkit_ratelimit_store::redis::{Call, Fault};
+use labkit_ratelimit_store::redis::{Call, Fault, Topology};
 use labkit_ratelimit_store::{Member, MemoryStore};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// How many limiters this process has built.
@@ -114,11 +114,13 @@ pub struct Limiter {
     pub(crate) logger: Box<dyn Logger>,
     pub(crate) on_error: OnError,
     pub(crate) fallback: Fallback,
+    /// Its host found out late that its Redis is a cluster.
+    is_cluster_after_all: AtomicBool,
 }
 
 /// A request in the making: its facts, its cost, and what it asks of the store.
 #[derive(Default)]
-struct Prepared<'i> {
+pub(crate) struct Prepared<'i> {
     facts: Facts<'i>,
     cost: Cost,
     selection: Selection,
@@ -144,7 +146,19 @@ impl Limiter {
         let id = LIMITERS.fetch_add(1, Relaxed);
         let name = rules.limiter().into();
         let generations = Generations::new(Generation::new(id, rules, specs, &store));
-        Self { id, name, own, generations, store, callbacks, clock, logger, on_error, fallback: Fallback::default() }
+        Self {
+            id,
+            name,
+            own,
+            generations,
+            store,
+            callbacks,
+            clock,
+            logger,
+            on_error,
+            fallback: Fallback::default(),
+            is_cluster_after_all: AtomicBool::new(false),
+        }
     }
 
     /// Its name.
@@ -174,6 +188,18 @@ impl Limiter {
     /// How it meets its Redis, if it has one.
     pub const fn redis(&self) -> Option<&RedisOptions> {
         self.store.redis()
+    }
+
+    /// From here on calls are planned for a cluster. A host that lends connections of a pool may see only then what its
+    /// Redis is; what was planned before, and not run, is planned anew.
+    pub fn found_cluster(&self) {
+        self.is_cluster_after_all.store(true, Relaxed);
+    }
+
+    /// What calls are planned by as things stand.
+    pub(crate) fn terms(&self, redis: &RedisOptions) -> Terms {
+        let topology = if self.is_cluster_after_all.load(Relaxed) { Topology::Cluster } else { redis.topology };
+        Terms { topology, deadline: redis.deadline }
     }
 
     /// Charges a cost of 1 and decides.
@@ -242,7 +268,11 @@ impl Limiter {
         mode: Mode,
     ) -> Decision {
         match &self.store {
-            Store::Memory(memory) => self.decide_in_memory(memory, held, identifier, options, mode),
+            Store::Memory(memory) => {
+                let mut decision = undecided();
+                self.decide_in_memory(memory, held, identifier, options, mode, &mut decision);
+                decision
+            }
             Store::Connected(_, redis) | Store::Planned(redis) => {
                 self.wait(self.plan_on(redis, held, identifier, options, mode))
             }
@@ -289,6 +319,30 @@ impl Limiter {
         }
     }
 
+    /// As [`Limiter::plan_by`], but a decision is only shown, where it stands: it is large, and a binding that copies
+    /// what it needs is spared moving it about.
+    ///
+    /// # Errors
+    /// The call to run, where there is no decision yet.
+    pub fn show_by<I: Identifier + ?Sized, T>(
+        &self,
+        rules: RulesRef,
+        identifier: &I,
+        options: CallOptions<'_>,
+        mode: Mode,
+        show: impl FnOnce(&Decision) -> T,
+    ) -> Result<T, Box<Pending>> {
+        if let (Store::Memory(memory), true) = (&self.store, rules.is_of(self.id)) {
+            let mut decision = undecided();
+            self.decide_in_memory(memory, rules.into(), identifier, options, mode, &mut decision);
+            return Ok(show(&decision));
+        }
+        match self.plan_by(rules, identifier, options, mode) {
+            Planned::Done(decision) => Ok(show(&decision)),
+            Planned::Call(pending) => Err(Box::new(pending)),
+        }
+    }
+
     /// The generation of `rules`, if it is of this limiter.
     pub(crate) fn own(&self, rules: RulesRef) -> Result<Held, Failure> {
         let held = Held::from(rules);
@@ -327,10 +381,11 @@ impl Limiter {
         }
         let Prepared { facts, cost, mut selection } = prepared;
         held.rules.own(&mut selection);
-        self.start(Pending::new(held, selection, &facts, cost, mode, redis, names_of(identifier)), redis)
+        let terms = self.terms(redis);
+        self.start(Pending::new(held, selection, &facts, cost, mode, terms, names_of(identifier)), redis)
     }
 
-    fn prepare<'i, I: Identifier + ?Sized>(
+    pub(crate) fn prepare<'i, I: Identifier + ?Sized>(
         &self,
         rules: &Rules,
         identifier: &'i I,
@@ -356,25 +411,24 @@ impl Limiter {
         identifier: &I,
         options: CallOptions<'_>,
         mode: Mode,
-    ) -> Decision {
+        decision: &mut Decision,
+    ) {
         let names = || names_of(identifier);
         // Both are filled in where they stand: they are large, and moving them about is not free.
         let mut prepared = Prepared::default();
-        let mut decision = undecided();
         if let Err(failure) = self.prepare(&held.rules, identifier, options, mode, &mut prepared) {
-            self.fail_before(held, failure, mode, &names, &mut decision);
+            self.fail_before(held, failure, mode, &names, decision);
         } else {
             let Prepared { facts, cost, selection } = &prepared;
             let now_us = self.clock.now_us();
             let walk = Walk { selection, cost: *cost, mode, names: &names, now_us, locally: false };
-            self.walk(&held.rules, &walk, &mut decision, |_, step| {
+            self.walk(&held.rules, &walk, decision, |_, step| {
                 let key = held.keys.key(&held.rules, step.rule, facts);
                 let member = step.counted().and_then(|slot| Member::of(&facts[slot]));
                 Ok(memory.run(key, step, member.as_ref(), *cost, mode, now_us))
             });
-            conclude(held, &walk, &mut decision);
+            conclude(held, &walk, decision);
         }
-        decision
     }
 }
 

@@ -4,7 +4,7 @@ use crate::circuit::Change;
 use crate::generation::{Decision, undecided};
 use crate::held::Held;
 use crate::limiter::{Limiter, OnError};
-use crate::store::RedisOptions;
+use crate::store::{RedisOptions, Terms};
 use crate::walk::{Walk, conclude};
 use labkit_ratelimit_engine::{Cost, CountStep, Facts, Failure, FailureKind, Mode, Selection, Step};
 use labkit_ratelimit_store::redis::{Call, ChainStep, Fault, StepReply, chain_calls, read_chain};
@@ -55,7 +55,7 @@ impl Pending {
         facts: &Facts<'_>,
         cost: Cost,
         mode: Mode,
-        redis: &RedisOptions,
+        terms: Terms,
         names: Vec<String>,
     ) -> Self {
         let mut pending = Self {
@@ -64,7 +64,7 @@ impl Pending {
             targets: Vec::new(),
             cost,
             mode,
-            deadline: redis.deadline,
+            deadline: terms.deadline,
             names,
             calls: Vec::new(),
             at: 0,
@@ -81,7 +81,7 @@ impl Pending {
             .zip(&pending.targets)
             .map(|(step, target)| ChainStep { step, keys: &target.keys, member: target.member.as_ref() })
             .collect();
-        pending.calls = chain_calls(&chain, cost, mode, redis.topology);
+        pending.calls = chain_calls(&chain, cost, mode, terms.topology);
         pending
     }
 
@@ -123,6 +123,11 @@ impl Pending {
     }
 }
 
+/// The store kept failing, and is left alone.
+pub(crate) fn circuit_open() -> Failure {
+    Failure::new(FailureKind::CircuitOpen, "CircuitOpen", "the store keeps failing: it is not asked for now")
+}
+
 impl Limiter {
     pub(crate) fn start(&self, pending: Pending, redis: &RedisOptions) -> Planned {
         if pending.calls.is_empty() {
@@ -131,9 +136,7 @@ impl Limiter {
         if redis.circuit.admits(self.clock.now_us()) {
             return Planned::Call(pending);
         }
-        let failure =
-            Failure::new(FailureKind::CircuitOpen, "CircuitOpen", "the store keeps failing: it is not asked for now");
-        Planned::Done(self.decide_from(pending, Some(failure)))
+        Planned::Done(self.decide_from(pending, Some(circuit_open())))
     }
 
     /// Takes the reply of a pending call, or the fault that came in its place. On a cluster another
@@ -174,6 +177,20 @@ impl Limiter {
         }
     }
 
+    /// The decision of a check whose caller went before its call was answered: as `on_error` says, with one line in the
+    /// log. It says nothing of the store; what comes of the call all the same goes to [`Limiter::settle_abandoned`].
+    pub fn abandon(&self, pending: Pending, class_name: impl Into<String>, message: impl Into<String>) -> Decision {
+        self.decide_from(pending, Some(Failure::new(FailureKind::Abandoned, class_name, message)))
+    }
+
+    /// Takes what came of a call after its check was abandoned. It decides nothing, but shows whether the store works.
+    pub fn settle_abandoned(&self, reply: Result<impl AsRef<[u8]>, Fault>) {
+        match reply.map_err(|fault| fault.into_failure(None)) {
+            Err(failure) if failure.is_of_store() => self.store_failed(),
+            _ => self.store_answered(),
+        }
+    }
+
     /// The decision of what was replied, and of the failure that ended it.
     fn decide_from(&self, pending: Pending, failure: Option<Failure>) -> Decision {
         let Pending { held, selection, targets, cost, mode, names, replies, .. } = pending;
@@ -196,6 +213,9 @@ impl Limiter {
                     let key = memory.key_of(target.keys.counter.as_bytes());
                     Ok(memory.run(key, step, target.member.as_ref(), cost, mode, now_us))
                 });
+                if decision.failure().is_none() {
+                    decision.set_failure(failure);
+                }
             }
             failure => self.walk(&held.rules, &walk, &mut decision, |n, _| match (replies.get(n), &failure) {
                 (Some(StepReply::Ran(reading)), _) => Ok(*reading),

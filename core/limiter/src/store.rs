@@ -39,6 +39,13 @@ impl Default for RedisOptions {
     }
 }
 
+/// What calls are planned by.
+#[derive(Clone, Copy)]
+pub(crate) struct Terms {
+    pub(crate) topology: Topology,
+    pub(crate) deadline: Duration,
+}
+
 /// Where a limiter counts.
 #[derive(Clone, Debug)]
 pub enum Store {

@@ -56,7 +56,7 @@ impl Limiter {
 
     fn fail(&self, rules: &Rules, tally: Tally<'_, RulesRef>, failure: &Failure, walk: &Walk<'_>) {
         self.warn_failure(failure, failure.rule.map(|rule| rules.rule(rule)), walk.names);
-        tally.failed(self.on_error.verdict());
+        tally.failed(failure.clone(), self.on_error.verdict());
     }
 
     /// The decision of a call that failed before any rule was looked at.

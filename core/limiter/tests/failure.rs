@@ -5,8 +5,9 @@ mod host;
 
 use host::{USER, begin, call, done, limiter, planned, rules};
 use labkit_ratelimit::{
-    Call, CallOptions, Callbacks, Clock as _, Connection, Evaluation, Fault, Limiter, LogEvent, LogRecorder, Logger,
-    ManualClock, MatcherSpec, Mode, OnError, Planned, RedisOptions, RuleSpec, Store, Topology, Value,
+    Call, CallOptions, Callbacks, Clock as _, Connection, Evaluation, FailureKind, Fault, Limiter, LogEvent,
+    LogRecorder, Logger, ManualClock, MatcherSpec, Mode, OnError, Planned, RedisOptions, RuleSpec, Store, Topology,
+    Value,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -297,6 +298,25 @@ fn clear_deletes_what_it_can() {
     assert_eq!(clearing.deleted(), 3);
     let [event] = log.take().try_into().expect("one line");
     assert_eq!((event.message, event.rule), ("rate_limit_error", None));
+    assert!(clearing.failure().expect("it says so").message.starts_with("NOPERM"));
+}
+
+#[test]
+fn a_clear_tells_what_failed() {
+    let log = Arc::new(LogRecorder::default());
+    let limiter = planned(Topology::Single, OnError::Allow, &log);
+    assert!(limiter.plan_clear(&USER).failure().is_none());
+    for _ in 0..5 {
+        let mut clearing = limiter.plan_clear(&USER);
+        limiter.settle_clear(&mut clearing, Ok("garbage"));
+        assert_eq!(clearing.failure().map(|failure| failure.kind), Some(FailureKind::Store));
+    }
+    let lines = log.take().len();
+    let clearing = limiter.plan_clear(&USER);
+    assert_eq!(clearing.failure().map(|failure| failure.kind), Some(FailureKind::CircuitOpen));
+    assert!(clearing.call().is_none() && log.take().is_empty(), "after {lines} lines");
+    let clearing = limiter.plan_clear(&[("user", Value::Bad("a list"))]);
+    assert_eq!(clearing.failure().map(|failure| failure.kind), Some(FailureKind::BadIdentifier));
 }
 
 #[test]

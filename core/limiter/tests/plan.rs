@@ -26,10 +26,7 @@ fn the_whole_chain_is_one_call_on_a_single_redis() {
             "labkit:rl:{lim:paced:user:u1}:gcra"
         ]
     );
-    assert_eq!(
-        call.args,
-        ["1", "wo-", "60000", "2", "wob", "600000", "60000", "5", "go-", "1", "10000000", "0", "10000000", "0"]
-    );
+    assert_eq!(call.args, ["1 wo- 60000 2 wob 600000 60000 5 go- 1 10000000 0 10000000 0 "]);
     assert_eq!(pending.deadline(), Duration::from_millis(100));
     let decision = done(
         limiter.settle(pending, Ok("1 60000 0 1 60000 0 0 1700000010000000 0 1700000000000000 1700000000000000 0")),
@@ -108,13 +105,20 @@ fn clear_is_one_call_and_one_for_each_rule_on_a_cluster() {
 }
 
 #[test]
+fn a_cluster_that_is_found_late_gets_plans_of_its_own() {
+    let limiter = limiter(Topology::Single);
+    let keys = |limiter: &Limiter| call(limiter.plan(&USER, CallOptions::default(), Mode::Check)).call().keys.len();
+    let cleared = |limiter: &Limiter| limiter.plan_clear(&USER).call().map(|call| call.keys.len());
+    assert_eq!((keys(&limiter), cleared(&limiter)), (4, Some(6)));
+    limiter.found_cluster();
+    assert_eq!((keys(&limiter), cleared(&limiter)), (1, Some(2)));
+}
+
+#[test]
 fn a_peek_reads_only_and_answers_for_a_cost_of_one() {
     let limiter = limiter(Topology::Single);
     let pending = call(limiter.plan(&USER, CallOptions::default().cost(9.0), Mode::Peek));
-    assert_eq!(
-        pending.call().args,
-        ["1", "ro-", "60000", "2", "rof", "600000", "60000", "5", "po-", "1", "10000000", "0", "10000000", "0"]
-    );
+    assert_eq!(pending.call().args, ["1 ro- 60000 2 rof 600000 60000 5 po- 1 10000000 0 10000000 0 "]);
     assert_eq!(limiter.rules().rule(2).algorithm(), Algorithm::Gcra);
 }
 

@@ -20,14 +20,22 @@ unless system(cargo, "--version", out: File::NULL, err: File::NULL)
   abort "extconf.rb: there is no `#{cargo}`: install Rust, by rustup or your packages, or set CARGO"
 end
 
-# In a repository Cargo's own folder. In a gem one beside the Makefile, which goes when the library is built.
-own = !checkout
+# The folder that Cargo is told to use, or the repository's. In a gem else one beside the Makefile, which goes when the
+# library is built.
+own = !checkout && !ENV.key?("CARGO_TARGET_DIR")
 target = own ? File.join(Dir.pwd, "target") : File.expand_path(ENV.fetch("CARGO_TARGET_DIR", "target"), root)
 triple = ENV.fetch("CARGO_BUILD_TARGET", nil)
 features = ENV.fetch("LABKIT_RATELIMIT_FEATURES", "")
 extension = RbConfig::CONFIG["DLEXT"]
 prefix = RbConfig::CONFIG["SOEXT"] == "dll" ? "" : "lib"
 built = File.join(*[target, triple, "release", "#{prefix}labkit_ratelimit_native.#{RbConfig::CONFIG["SOEXT"]}"].compact)
+
+# Cargo tells sources by their path within a checkout, and by their time. So in a folder that another checkout built in
+# last, what that one built passes for this one's, and is taken away first.
+last = "#{built}.checkout"
+crates = Dir[File.join(root, "{core,bindings}/*/Cargo.toml")].map { |file| File.read(file)[/^name = "(.+)"/, 1] }.sort
+anew = [cargo, "clean", "--quiet", "--release", "--locked", "--manifest-path", manifest, "--target-dir", target,
+        *crates.flat_map { |crate| ["--package", crate] }].shelljoin
 
 # macOS leaves Ruby's symbols to be found when the library is loaded.
 linking = RbConfig::CONFIG["host_os"].include?("darwin") ? "-C link-arg=-Wl,-undefined,dynamic_lookup" : ""
@@ -47,7 +55,9 @@ File.write("Makefile", <<~MAKEFILE)
 
   # Cargo knows what is up to date.
   $(DLLIB): FORCE
+  #{"\ttest \"$$(cat #{last.shellescape} 2>/dev/null)\" = #{root.shellescape} || #{anew}" unless own}
   \tRUBY=#{RbConfig.ruby.shellescape} #{command} -- -C strip=debuginfo #{linking}
+  #{"\tprintf %s #{root.shellescape} > #{last.shellescape}" unless own}
   \tcp #{built.shellescape} $(DLLIB)
   #{"\trm -rf #{target.shellescape}" if own}
 

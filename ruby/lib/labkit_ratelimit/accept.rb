@@ -16,7 +16,8 @@ module Labkit
         # @param header [String, nil]
         # @return [Symbol] `:json` or `:text`, which is what is sent to those who say nothing
         def kind(header)
-          wanted = header.to_s.split(",").filter_map { |range| read(range) }
+          # What a client sends may be no text in any encoding.
+          wanted = header.to_s.b.split(",").filter_map { |range| read(range) }
           wanted.max_by.with_index { |(_, quality), at| [quality, -at] }&.first || :text
         end
 

@@ -9,6 +9,9 @@ module Labkit
   module RateLimitClaim
     # The feature under which gitlab-labkit autoloads its module.
     FEATURE = "labkit/rate_limit"
+    # The files below it that gitlab-labkit 5.6.1 has.
+    BELOW = %w[configuration evaluator identifier limiter matcher metrics result rule].freeze
+    private_constant :BELOW
 
     class << self
       # Drops a pending autoload of the other gem.
@@ -23,13 +26,20 @@ module Labkit
                          'cannot be exchanged: require "labkit_ratelimit" before anything names Labkit::RateLimit'
       end
 
-      # Makes a later `require "labkit/rate_limit"` find itself answered, wherever it would have led.
+      # Makes a later `require "labkit/rate_limit"`, or one of a file below it, find itself answered, wherever it
+      # would have led: by its feature, wherever the other gem comes into the load path, even later; and by the path
+      # of every file that the load path leads to now. A file of a later version of the other gem, which is not named
+      # here and comes into the load path later, is not held.
       #
       # @return [void]
       def seal
-        own = File.expand_path("../labkit/rate_limit.rb", __dir__)
-        others = $LOAD_PATH.map { |folder| File.expand_path("#{FEATURE}.rb", folder.to_s) }
-        [own, *others.select { |file| File.file?(file) }].each do |file|
+        lib = File.expand_path("..", __dir__)
+        # What is loaded from one folder of the load path, Ruby looks for in no other.
+        own = [FEATURE, *BELOW.map { |name| "#{FEATURE}/#{name}" }].map { |feature| "#{lib}/#{feature}.rb" }
+        others = $LOAD_PATH.flat_map do |folder|
+          Dir.glob("#{FEATURE}{.rb,/**/*.rb}", base: folder).map { |file| File.expand_path(file, folder) }
+        end
+        [*own, *others].each do |file|
           $LOADED_FEATURES << file unless $LOADED_FEATURES.include?(file)
         end
       end

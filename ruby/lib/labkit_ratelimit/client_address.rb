@@ -47,8 +47,9 @@ module Labkit
       # @param text [String, nil] an address, as a header or a server writes it
       # @return [String, nil] nil if it is none
       def normalize(text)
-        bare = bare(text.to_s.strip)
-        return bare if IPV4.match?(bare) && bare.split(".").all? { |part| part.to_i < 256 }
+        # What a client sends may be no text in any encoding; an address is ASCII.
+        bare = bare(text.to_s.b.strip)
+        return bare.encode("UTF-8") if IPV4.match?(bare) && bare.split(".").all? { |part| part.to_i < 256 }
         return if bare.empty?
 
         address = IPAddr.new(bare)
@@ -63,7 +64,7 @@ module Labkit
 
       # Each proxy adds who it was connected by. A list that is shorter went past some of them.
       def hop(header)
-        entries = header.to_s.split(",")
+        entries = header.to_s.b.split(",")
         return if entries.empty?
 
         normalize(entries[-[@trusted_hops, entries.size].min])

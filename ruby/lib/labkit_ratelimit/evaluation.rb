@@ -70,7 +70,8 @@ module Labkit
           @origin.first.headers(@origin.last, format)
         end
 
-        # @return [Integer, nil]
+        # @param other [Object]
+        # @return [Integer, nil] -1 where this one constrains more; nil beside what is no evaluation
         def <=>(other)
           other.is_a?(Evaluation) ? rank <=> other.rank : nil
         end

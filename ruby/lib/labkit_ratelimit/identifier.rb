@@ -59,7 +59,8 @@ module Labkit
         attributes.transform_keys(&:to_s)
       end
 
-      # @return [Boolean]
+      # @param other [Object]
+      # @return [Boolean] by attributes; never `eql?`
       def ==(other)
         other.is_a?(Identifier) && attributes == other.attributes
       end
@@ -70,6 +71,8 @@ module Labkit
         return key.to_sym if key.respond_to?(:to_sym)
 
         raise InvalidKeyError, "a property name is a Symbol or a String, not #{key.inspect}"
+      rescue EncodingError
+        raise InvalidKeyError, "a property name is text, and #{key.inspect} is broken in its encoding"
       end
     end
   end

@@ -14,10 +14,6 @@ module Labkit
       # What a limiter's name is made of.
       NAME_PATTERN = /\A[a-z0-9_]+\z/
 
-      # How many earlier sets of rules are kept, for results that speak of them.
-      KEPT = 4
-      private_constant :KEPT
-
       # How long a check waits for its store, where nothing is said, in seconds.
       DEADLINE = 0.1
 
@@ -42,6 +38,11 @@ module Labkit
             available_limiters: available_limiters, rate_limits: rate_limits, properties: properties,
             allowed_skip_rules: allowed_skip_rules, strict: strict
           )
+        rescue InvalidDocuments => e
+          raise if strict
+
+          new(name: name, rules: rules, **options).tap { |limiter| limiter.send(:unread, e) }
+        else
           new(name: name, rules: rules, documents: documents, **options)
         end
       end
@@ -62,7 +63,7 @@ module Labkit
         @logs = Logs.new(logger || RateLimit.config.logger || Logs.default)
         @options = Options.new(redis: redis || RateLimit.config.redis, **options)
         @name, @given = Naming.new(@logs).settle(name, rules)
-        @redis = @options.host_redis(method(:say))
+        @redis = @options.host_redis(method(:say), -> { @core.found_cluster })
         build
         @metrics = Metrics.build(@options.metrics, @name, @logs)
         tell if @core.logs?
@@ -80,7 +81,7 @@ module Labkit
         cost = plain(cost) unless cost.equal?(1)
         host = rule_context.nil? ? @host : @host.with(rule_context)
         decision = @redis ? ask(:check, attributes, cost, host) : @core.check(attributes, cost, host)
-        rules = @settled || rules_of(decision)
+        rules = @in_force.of(decision)
         tell if @core.logs?
         @metrics&.checked(decision, rules)
         Result.decided(decision, rules)
@@ -88,6 +89,9 @@ module Labkit
 
       # As {#check}; a block raises.
       #
+      # @param identifier [Hash, Identifier]
+      # @param cost [Numeric]
+      # @param rule_context [Object, nil]
       # @return [Result]
       # @raise [Exceeded] with the result
       def check!(identifier, cost: 1, rule_context: nil)
@@ -106,7 +110,7 @@ module Labkit
         attributes = attributes(identifier)
         host = @host.with(rule_context)
         decision = @redis ? ask(:peek, attributes, nil, host) : @core.peek(attributes, host)
-        rules = @settled || rules_of(decision)
+        rules = @in_force.of(decision)
         tell if @core.logs?
         @metrics&.peeked(decision)
         Result.decided(decision, rules)
@@ -125,21 +129,28 @@ module Labkit
 
       # @return [Array<Rule>] the rules in force, in chain order
       def rules
-        @settled || (@core.rules_version == @version ? @rules : renew)
+        @in_force.now
       end
 
       # Loads other documents. A bad one changes nothing.
       #
+      # @param available_limiters [Source, String, Pathname, nil] as {.from_documents} takes them all
+      # @param rate_limits [Array<Source, String, Pathname>]
+      # @param properties [Array<Symbol>]
+      # @param allowed_skip_rules [Array<String>]
       # @return [void]
       # @raise [InvalidDocuments]
       def reload(available_limiters: nil, rate_limits: [], properties: [], allowed_skip_rules: [])
+        @in_force.from_documents
         @core.reload(
           Documents.read(
             available_limiters: available_limiters, rate_limits: rate_limits, properties: properties,
             allowed_skip_rules: allowed_skip_rules, strict: true
           )
         )
-        renew
+      rescue InvalidDocuments => e
+        unread(e)
+        raise
       rescue Native::BuildError => e
         raise InvalidDocuments, e.findings
       ensure
@@ -165,38 +176,16 @@ module Labkit
         rules = @given.map { |rule| words.rule(rule) }
         @core = Native::Core.new(@name, rules, @options.native(@redis))
         @host = Host.new(words.callables, words.patterns)
-        renew
+        @in_force = InForce.new(@given, @core, @options.documents)
       rescue Native::BuildError => e
         raise (@options.documents ? InvalidDocuments : InvalidRules), e.findings
-      end
-
-      # The rules in force, as objects. Those given in code are the same objects as long as they are in force.
-      def renew
-        version = @core.rules_version
-        known = @given.to_h { |rule| [rule.name, rule] }
-        rules = @options.documents ? @core.rules.map { |rule| Shown.rule(rule, known) } : @given
-        @generations = { **(@generations || {}).to_a.last(KEPT).to_h, version => rules.freeze }.freeze
-        @version = version
-        # Rules of code alone never change.
-        @settled = rules unless @options.documents
-        @rules = rules
-      end
-
-      # Of a decision that was made while rules were replaced.
-      def rules_of(decision)
-        version = decision.rules_version
-        return @rules if version == @version
-
-        renew unless @generations.key?(version)
-        @generations.fetch(version, @rules)
       end
 
       def attributes(identifier)
         # Most are plain Hashes with Symbols for names, which the core reads as they are.
         case identifier
         when Hash
-          plain = identifier.keys.all?(Symbol) && !identifier.key?(:endpoint)
-          plain ? identifier : Identifier.new(identifier).attributes
+          Native.plain?(identifier, :endpoint) ? identifier : Identifier.new(identifier).attributes
         when Identifier then identifier.attributes
         else Identifier.new(identifier).attributes
         end
@@ -214,13 +203,14 @@ module Labkit
       end
 
       def ask(mode, attributes, cost, host)
+        topology = @redis.topology
         answer = @core.plan(mode, attributes, cost, host)
-        answer = settle(answer) while answer.is_a?(Native::Pending)
-        answer.equal?(HostRedis::REPLAN) ? replan { ask(mode, attributes, cost, host) } : answer
+        answer = settle(answer, topology) while answer.is_a?(Native::Pending)
+        answer.equal?(HostRedis::REPLAN) ? ask(mode, attributes, cost, host) : answer
       end
 
-      def settle(pending)
-        reply = @redis.run(pending)
+      def settle(pending, topology)
+        reply = @redis.run(pending, topology)
         return reply if reply.equal?(HostRedis::REPLAN)
 
         @core.settle(pending, reply, nil)
@@ -229,13 +219,14 @@ module Labkit
       end
 
       def ask_to_clear(attributes)
+        topology = @redis.topology
         answer = @core.plan_clear(attributes)
-        answer = settle_clear(answer) while answer.is_a?(Native::PendingClear)
-        answer.equal?(HostRedis::REPLAN) ? replan { ask_to_clear(attributes) } : answer
+        answer = settle_clear(answer, topology) while answer.is_a?(Native::PendingClear)
+        answer.equal?(HostRedis::REPLAN) ? ask_to_clear(attributes) : answer
       end
 
-      def settle_clear(pending)
-        reply = @redis.run(pending)
+      def settle_clear(pending, topology)
+        reply = @redis.run(pending, topology)
         return reply if reply.equal?(HostRedis::REPLAN)
 
         @core.settle_clear(pending, reply, nil)
@@ -243,10 +234,10 @@ module Labkit
         @core.settle_clear(pending, nil, HostRedis.fault(e))
       end
 
-      # The first connection turned out to be a cluster's: its plans are other ones.
-      def replan
-        build
-        yield
+      # Files that cannot be read are told as the core tells documents with mistakes.
+      def unread(error)
+        @logs.tell([{ message: "rate_limit_invalid_documents", error_type: "rate_limit_error", name: @name, rule: nil,
+                      class_name: "UnreadableDocument", error_message: error.message, identifier_keys: [] }])
       end
 
       def tell

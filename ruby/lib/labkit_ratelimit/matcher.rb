@@ -20,6 +20,8 @@ module Labkit
       MAX_NESTING_DEPTH = 8
 
       # The type of what is no matcher: the core says what is wrong with it.
+      #
+      # @api private
       UNREAD = :unread
       # Text that equals nothing: a list or a map as the value of a property is no value at all.
       NO_VALUE = "\xFFlabkit".b.freeze
@@ -53,7 +55,7 @@ module Labkit
 
       def comparable?(value)
         case value
-        when Array, Hash, Set then false
+        when Array, Hash then false
         when Float then value.finite?
         else true
         end

@@ -51,6 +51,7 @@ module Labkit
       # Whether this process has logged a metric that failed. Specs reset it with `make_false`.
       FAILURE_LOGGED = latch.new
 
+      # What every family's name starts with.
       PREFIX = "gitlab_labkit_rate_limiter"
       # Names, kinds, helps, labels.
       FAMILIES = {
@@ -62,6 +63,49 @@ module Labkit
         period_seconds: [:gauge, "Period of a rule when it was last evaluated, in seconds", %i[rate_limiter rule]]
       }.freeze
       private_constant :FAMILIES
+
+      # The label sets of a limiter under some rules: made once each, and gone when other rules come.
+      #
+      # @api private
+      class Labels
+        # @return [Array<Rule>, nil]
+        attr_reader :rules
+        # @return [Array<Hash{String => Hash}>] what {#evaluation} made, by place
+        attr_reader :evaluations
+        # @return [Array<Hash>] what {#check} made
+        attr_reader :checks
+
+        def initialize(name, rules)
+          @name = name
+          @rules = rules
+          # The core's words are the same objects each time.
+          @evaluations = Array.new(rules ? rules.size : 0) { {}.compare_by_identity }
+          @gauges = []
+          @checks = []
+        end
+
+        # @param at [Integer] the place of the rule
+        # @param result [String] a word of the core's
+        def evaluation(at, result)
+          @evaluations[at][result] ||= begin
+            rule = @rules[at]
+            { rate_limiter: @name, rule: rule.name, action: rule.action.name, result: result }.freeze
+          end
+        end
+
+        # @param at [Integer] the place of the rule
+        # @return [Hash] the labels of its gauges
+        def gauges(at)
+          @gauges[at] ||= { rate_limiter: @name, rule: @rules[at].name }.freeze
+        end
+
+        # @param way [Integer] how it came out, as {Native::Decision#told} has it
+        def check(way)
+          @checks[way] ||=
+            { rate_limiter: @name, action: way < 4 ? "allow" : "block", matched: way.odd?.to_s,
+              error: (way & 2 == 2).to_s }.freeze
+        end
+      end
 
       class << self
         # @api private
@@ -81,57 +125,64 @@ module Labkit
         @name = name
         @logs = logs
         @metrics = {}
-        @labels = {}
-        @rules = nil
+        # Those of rules, once none of them is null.
+        @known = nil
+        @labels = Labels.new(name, nil)
+        @peeks = {}
       end
 
+      # Counts a check.
+      #
       # @api private
       # @param decision [Native::Decision]
       # @param rules [Array<Rule>] those it speaks of
+      # @return [void]
       def checked(decision, rules)
-        rules_are(rules)
-        decision.counted_size.times { |place| evaluated(decision, place, rules) }
-        skip = decision.skipped_by
-        increment(:rule_evaluations_total, rule_labels(rules[skip], "skip")) if skip
-        increment(:checks_total, check_labels(decision.action, decision.matched?, unsure?(decision)))
+        labels = @labels
+        labels = @labels = Labels.new(@name, rules) unless labels.rules.equal?(rules)
+        told = decision.told
+        if told.size > 1
+          if @known
+            @sink.evaluated(told, labels, @known) { |family, error| failed(family, error) }
+          else
+            evaluated(told, labels)
+          end
+        end
+        begin
+          way = told[0]
+          @sink.increment(@metrics[:checks_total] || metric(:checks_total), labels.checks[way] || labels.check(way))
+        rescue StandardError => e
+          failed(:checks_total, e)
+        end
       end
 
+      # Counts a peek.
+      #
       # @api private
+      # @param decision [Native::Decision]
+      # @return [void]
       def peeked(decision)
-        increment(:peeks_total, @labels[[:peek, unsure?(decision)]] ||=
+        increment(:peeks_total, @peeks[unsure?(decision)] ||=
                                   { rate_limiter: @name, error: unsure?(decision).to_s }.freeze)
       end
 
       private
 
-      def evaluated(decision, place, rules)
-        rule = rules[decision.place(place)]
-        increment(:rule_evaluations_total, rule_labels(rule, decision.outcome(place)))
-        gauges = @labels[rule.name] ||= { rate_limiter: @name, rule: rule.name }.freeze
-        set(:limit, gauges, decision.limit(place))
-        set(:period_seconds, gauges, decision.period(place))
-      end
+      # As a sink tells it, of metrics that may be null, or cannot be made.
+      def evaluated(told, labels)
+        told.drop(1).each_slice(4) do |place, result, limit, period|
+          increment(:rule_evaluations_total, labels.evaluation(place, result))
+          next unless limit
 
-      # Labels are kept by rule: they go when other rules come.
-      def rules_are(rules)
-        return if @rules.equal?(rules)
-
-        @labels = {}
-        @rules = rules
+          set(:limit, labels.gauges(place), limit)
+          set(:period_seconds, labels.gauges(place), period)
+        end
+        known = @metrics.values_at(:rule_evaluations_total, :limit, :period_seconds)
+        @known = known.freeze if known.all?
       end
 
       def unsure?(decision)
         decision.error? || decision.degraded?
-      end
-
-      def rule_labels(rule, result)
-        @labels[[rule.name, result]] ||=
-          { rate_limiter: @name, rule: rule.name, action: rule.action.name, result: result.to_s }.freeze
-      end
-
-      def check_labels(action, matched, error)
-        @labels[[action, matched, error]] ||=
-          { rate_limiter: @name, action: action.name, matched: matched.to_s, error: error.to_s }.freeze
       end
 
       def increment(family, labels)

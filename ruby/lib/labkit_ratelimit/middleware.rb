@@ -6,7 +6,10 @@ require_relative "accept"
 module Labkit
   module RateLimit
     # A Rack middleware: asks a limiter on each request, and answers 429 to a block. A response that is served
-    # carries the headers too.
+    # carries the headers too; its body is not touched.
+    #
+    # What the block that identifies raises, the host sees: nobody is let through unlimited by a request that breaks
+    # it. Where the application raises, a request that is charged after its response is charged nothing.
     #
     # @example
     #   use Labkit::RateLimit::Middleware, limiter: LIMITER do |env|
@@ -29,11 +32,15 @@ module Labkit
       # Says that a request is charged after its response. Until then it is only looked at.
       #
       # @param identifier [Hash, Identifier]
+      # @param cost [#call] the block
       # @yieldparam status [Integer]
       # @yieldparam headers [Hash]
       # @yieldreturn [Numeric, nil] the cost; nil and 0 charge nothing
       # @return [Object] what the middleware's block gives back
+      # @raise [ArgumentError] without the block: the request would never be charged
       def self.after(identifier, &cost)
+        raise ArgumentError, "a block says what the request costs" unless cost
+
         Later.new(identifier, cost)
       end
 
@@ -42,6 +49,7 @@ module Labkit
       # @param on_block [#call, nil] is told the environment and the result of each block
       # @param format [Symbol] of the headers: `:gitlab`, `:ietf`
       # @param text [String] what a client that is refused reads
+      # @param identify [#call] the block
       # @yieldparam env [Hash]
       # @yieldreturn [Hash, Identifier, Object, nil] an identifier, what {.after} gives, or nil: not limited
       def initialize(app, limiter:, on_block: nil, format: :gitlab, text: "Retry later", &identify)
@@ -51,7 +59,7 @@ module Labkit
         @limiter = limiter
         @on_block = on_block
         @format = format
-        @text = text
+        @text = readable(text.to_s)
         @identify = identify
       end
 
@@ -72,14 +80,22 @@ module Labkit
       private
 
       def served(env, result, later)
-        status, headers, body = @app.call(env)
-        result = charged(later, status, headers) || result if later
+        status, headers, body = response = @app.call(env)
+        # The server was told that the response comes later, by another way: there is none to charge or to mark.
+        return response if headers.nil?
+
+        headers = hash_of(headers)
+        result = env[RESULT] = charged(env, later, status, headers) || result if later
         [status, with_fields(headers, result), body]
       end
 
-      def charged(later, status, headers)
+      # There is a response, and it is served, whatever the block that knows the cost raises.
+      def charged(env, later, status, headers)
         cost = later.cost.call(status, headers)
         @limiter.check(later.identifier, cost: cost) unless cost.nil? || cost.zero?
+      rescue StandardError => e
+        complain(env, "the cost", e)
+        nil
       end
 
       # What the application says itself stands.
@@ -91,6 +107,21 @@ module Labkit
         headers = headers.dup if headers.frozen?
         fields.each { |name, value| headers[name] = value unless said[name.downcase] }
         headers
+      end
+
+      # Rack 2 takes anything that gives pairs. Of a name that comes twice both stay.
+      def hash_of(headers)
+        return headers if headers.is_a?(Hash)
+
+        several = {}
+        headers.each { |name, value| (several[name] ||= []) << value }
+        several.transform_values { |values| values.one? ? values.first : values.join("\n") }
+      end
+
+      # What JSON and every client can read: bytes that are no text are replaced.
+      def readable(text)
+        text = text.dup.force_encoding(Encoding::UTF_8) if text.encoding == Encoding::BINARY
+        text.encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub.freeze
       end
 
       def fields(result)
@@ -105,9 +136,10 @@ module Labkit
       # A limiter that fails closed knows no time to come again.
       def refused(env, result)
         tell(env, result)
-        type, body = body(env, result)
-        fields = { "Content-Type" => type, "Content-Length" => body.bytesize.to_s }
-        [result.error? ? 503 : 429, named(fields).merge(fields(result)), [body]]
+        type, text = body(env, result)
+        fields = { "Content-Type" => type, "Content-Length" => text.bytesize.to_s }
+        body = env["REQUEST_METHOD"] == "HEAD" ? [] : [text]
+        [result.error? ? 503 : 429, named(fields).merge(fields(result)), body]
       end
 
       def body(env, result)
@@ -121,7 +153,11 @@ module Labkit
       def tell(env, result)
         @on_block&.call(env, result)
       rescue StandardError => e
-        env["rack.errors"]&.puts("#{self.class.name}: on_block raised #{e.class}: #{e.message}")
+        complain(env, "on_block", e)
+      end
+
+      def complain(env, what, error)
+        env["rack.errors"]&.puts("#{self.class.name}: #{what} raised #{error.class}: #{error.message}")
       end
     end
   end

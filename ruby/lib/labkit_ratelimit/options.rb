@@ -9,6 +9,15 @@ module Labkit
     # @!attribute [r] documents
     #   @return [Hash, nil] @api private
     class Options
+      # What may be said where there is a choice, but for nil.
+      CHOICES = {
+        on_error: %w[allow block local], evaluation: %w[first_block all], topology: %w[single cluster],
+        store: %w[memory]
+      }.freeze
+      # Where nil says that nothing is chosen.
+      OPTIONAL = %i[topology store].freeze
+      private_constant :CHOICES, :OPTIONAL
+
       attr_reader :metrics, :documents
 
       # @param redis [Object, nil]
@@ -21,31 +30,57 @@ module Labkit
       # @param store [Symbol, nil] `:memory`: counters of this process, on purpose
       # @param max_keys [Integer, nil] how many counters the memory store holds
       # @param clock [ManualClock, nil] for tests: the time of the memory store
+      # @raise [InvalidRules] an ArgumentError, whether or not there are documents: an option is written in code
       def initialize(
         redis: nil, metrics: nil, on_error: :allow, evaluation: :first_block, deadline: Limiter::DEADLINE,
         topology: nil, store: nil, max_keys: nil, clock: nil, documents: nil
       )
-        @redis = store&.to_sym == :memory ? nil : redis
+        seconds = Float(deadline, exception: false)
+        refuse(seconds, deadline, on_error: on_error, evaluation: evaluation, topology: topology, store: store)
+        @redis = store ? nil : redis
         @metrics = metrics
         @documents = documents
         @topology = topology&.to_sym
         @native = {
-          deadline_s: Float(deadline), on_error: on_error.to_s, evaluation: evaluation.to_s, documents: documents,
+          deadline_s: seconds, on_error: on_error.to_s, evaluation: evaluation.to_s, documents: documents,
           clock: clock, max_keys: max_keys || (Native::DEFAULT_MAX_KEYS if store)
         }
       end
 
       # @api private
       # @param say [#call] takes what an operator should know once
+      # @param found_cluster [#call] is told that calls are to be planned for a cluster
       # @return [HostRedis, nil]
-      def host_redis(say)
-        @redis && HostRedis.new(@redis, @topology, say)
+      def host_redis(say, found_cluster)
+        @redis && HostRedis.new(@redis, @topology, say, found_cluster)
       end
 
       # @api private
       # @return [Hash{Symbol => Object}]
       def native(host_redis)
         @native.merge(store: host_redis ? :host : :memory, topology: host_redis ? host_redis.topology : :single).freeze
+      end
+
+      private
+
+      # All that is wrong, at once.
+      def refuse(seconds, deadline, **chosen)
+        findings = chosen.filter_map { |option, value| mistake(option, value) }
+        unless seconds && seconds.finite? && seconds.positive? # rubocop:disable Style/SafeNavigation
+          text = "deadline is a number of seconds above 0, not #{deadline.inspect}"
+          findings << Mistake.of(:option_invalid, "deadline", text)
+        end
+        raise InvalidRules, findings unless findings.empty?
+      end
+
+      def mistake(option, value)
+        return if value.nil? && OPTIONAL.include?(option)
+
+        known = CHOICES.fetch(option)
+        return if (value.is_a?(Symbol) || value.is_a?(String)) && known.include?(value.to_s)
+
+        allowed = OPTIONAL.include?(option) ? [*known, "nil"] : known
+        Mistake.of(:option_invalid, option.name, "#{option} is #{allowed.join(" or ")}, not #{value.inspect}")
       end
     end
   end

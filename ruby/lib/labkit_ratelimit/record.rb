@@ -9,8 +9,11 @@ module Labkit
 
     unless Record.respond_to?(:define)
       # `Data` of Ruby 3.2, as far as value objects here use it.
+      #
+      # @api private
       class Record
         class << self
+          # @param members [Array<Symbol>]
           # @return [Class] a class of frozen values with these members
           def define(*members, &block)
             names = members.freeze
@@ -26,6 +29,9 @@ module Labkit
           end
 
           # Positional arguments are keywords in the order of the members.
+          #
+          # @return [Record]
+          # @raise [ArgumentError] if there are more of them than members
           def new(*values, **keywords)
             return super(**keywords) if values.empty?
 
@@ -38,6 +44,8 @@ module Labkit
           end
         end
 
+        # @param values [Hash{Symbol => Object}] every member, and nothing else
+        # @raise [ArgumentError] otherwise
         def initialize(**values)
           names = self.class.members
           missing = names - values.keys
@@ -50,15 +58,20 @@ module Labkit
           freeze
         end
 
+        # @return [Array<Symbol>]
         def members
           self.class.members
         end
 
+        # @return [Hash{Symbol => Object}]
         def to_h(&block)
           pairs = self.class.members.to_h { |name| [name, instance_variable_get(:"@#{name}")] }
           block ? pairs.to_h(&block) : pairs
         end
 
+        # @param changes [Hash{Symbol => Object}]
+        # @return [Record] another with other values
+        # @raise [ArgumentError] a member that there is not, or what is no keyword
         def with(*positional, **changes)
           unless positional.empty?
             raise ArgumentError, "wrong number of arguments (given #{positional.size}, expected 0)"
@@ -67,18 +80,24 @@ module Labkit
           changes.empty? ? self : self.class.new(**every_member, **changes)
         end
 
+        # @return [Boolean] the same class, and values that are `==`
         def ==(other)
           other.instance_of?(self.class) && every_member == other.every_member
         end
 
+        # @return [Boolean] the same class, and values that are `eql?`
         def eql?(other)
           other.instance_of?(self.class) && every_member.eql?(other.every_member)
         end
 
+        # @return [Integer] of class and values
         def hash
           [self.class, every_member].hash
         end
 
+        # @param names [Array<Symbol>, nil] nil: all
+        # @return [Hash{Symbol => Object}]
+        # @raise [TypeError] what is no list of names
         def deconstruct_keys(names)
           unless names.nil? || names.is_a?(Array)
             raise TypeError, "wrong argument type #{names.class} (expected Array or nil)"
@@ -88,6 +107,7 @@ module Labkit
           names ? pairs.slice(*names) : pairs
         end
 
+        # @return [String]
         def inspect
           shown = to_h.map { |name, value| "#{name}=#{value.inspect}" }.join(", ")
           "#<data #{[self.class.name, shown].compact.reject(&:empty?).join(" ")}>"

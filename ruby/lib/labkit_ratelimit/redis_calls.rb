@@ -4,8 +4,11 @@ require "timeout"
 
 module Labkit
   module RateLimit
-    # How a script is run on a connection of the host, by what the connection answers to. A call is sent once: the
-    # client's own retrying is off for it, and it waits no longer than it is given.
+    # How a call of the core is run on a connection of the host, by what the connection answers to. A call is sent
+    # once: the client's own retrying is off for it, and it waits no longer than it is given.
+    #
+    # Each way is a module with `run(connection, pending, left)`: `pending` is a {Native::Pending} or a
+    # {Native::PendingClear}, `left` is seconds; it gives the reply, and raises as the client raises.
     #
     # @api private
     module RedisCalls
@@ -13,10 +16,13 @@ module Labkit
         # @param connection [Object]
         # @return [Module] the way that fits it
         def for(connection)
-          return Client if connection.respond_to?(:call_once_v)
-          return Generic unless connection.respond_to?(:_client)
+          return Generic if foreign?(connection)
 
-          inner = connection._client
+          inner = inner(connection)
+          return ClusterCalls if ClusterCalls.fit?(inner)
+          return Client if answers?(connection, :call_once_v)
+          return Generic if inner.equal?(connection) || cluster?(connection)
+
           if inner.respond_to?(:with_socket_timeout) then RedisRb4
           elsif inner.respond_to?(:disable_reconnection) then RedisRb5
           else
@@ -26,13 +32,15 @@ module Labkit
 
         # @return [Boolean] whether keys of different slots are of different nodes
         def cluster?(connection)
-          inner = connection._client if connection.respond_to?(:_client)
-          [connection, inner].any? { |object| object.class.name.to_s.match?(/\ARedis(Client)?::Cluster(?!::Pinning)/) }
+          [connection, inner(connection)].any? do |object|
+            ClusterCalls.asking?(object) || object.class.name.to_s.match?(/\ARedis(Client)?::Cluster(?!::Pinning)/)
+          end
         end
 
-        # @return [Boolean] whether the server does not know the digest
-        def unknown_script?(error)
-          error.message.start_with?("NOSCRIPT")
+        # @param way [Module]
+        # @return [Boolean] whether a call by it is sent once, and waits no longer than it is given
+        def sure?(way, connection)
+          way != Generic && !(way == Client && ClusterCalls.asking?(connection))
         end
 
         # Interrupts what cannot be given a time-out, and closes that connection: its reply may still come.
@@ -45,7 +53,17 @@ module Labkit
 
         # @return [Boolean]
         def closable?(connection)
-          connection.respond_to?(:close) || connection.respond_to?(:disconnect!)
+          answers?(connection, :close) || answers?(connection, :disconnect!)
+        end
+
+        # Whether an object has a method. What says so of every method, as a proxy over two stores may, says nothing.
+        #
+        # @return [Boolean]
+        def answers?(object, name)
+          # It would ask its cluster, which may be down.
+          return object.class.method_defined?(name) if ClusterCalls.asking?(object)
+
+          object.respond_to?(name) && !object.respond_to?(:labkit_rate_limit_no_such_method)
         end
 
         # redis-rb locks a client that threads share. A wrapper around one may not pass that on.
@@ -55,29 +73,82 @@ module Labkit
           connection.send(:synchronize, &block)
         end
 
-        # redis-rb: the commands are methods.
-        def by_methods(connection, script, keys, argv)
-          connection.evalsha(script[0], keys: keys, argv: argv)
+        # Sends a call by its script's digest, and, where the server does not know that, by its text: then nothing ran.
+        #
+        # @yieldparam command [Array]
+        # @return [String] the reply
+        def sent(pending)
+          yield pending.command
         rescue StandardError => e
-          raise unless unknown_script?(e)
+          raise unless e.message.start_with?("NOSCRIPT")
 
-          connection.eval(script[1], keys: keys, argv: argv)
+          yield with_text(pending)
         end
 
-        # Time-outs of redis-client: only ever shorter, and what they were afterwards.
+        # The command of a call with the script itself in place of its digest.
+        #
+        # @return [Array]
+        def with_text(pending)
+          [:eval, pending.script[1], *pending.command.drop(2)]
+        end
+
+        # Time-outs of redis-client: only ever shorter, and what they were afterwards. Nothing waits to write: when a
+        # call begins the socket's buffer is empty, and a call is shorter.
         def shortened(client, left)
-          before = [client.connect_timeout, client.read_timeout, client.write_timeout]
-          return yield if before.all? { |seconds| seconds && seconds <= left }
+          connecting = client.connect_timeout
+          reading = client.read_timeout
+          return yield if within?(connecting, left) && within?(reading, left)
 
           begin
-            client.timeout = left
+            client.connect_timeout = left
+            client.read_timeout = left
             yield
           ensure
-            client.connect_timeout, client.read_timeout, client.write_timeout = before
+            client.connect_timeout = connecting
+            client.read_timeout = reading
           end
         end
 
         private
+
+        # Whether a script asked for by the connection's methods goes by code that is not redis-rb's, which may change
+        # its keys, as redis-namespace does: the client inside would not. What takes no keywords, as Sidekiq's client,
+        # is not what we could call.
+        def foreign?(connection)
+          return false unless answers?(connection, :evalsha)
+
+          %i[evalsha eval].any? do |name|
+            next unless answers?(connection, name)
+
+            method = connection.method(name)
+            next foreign?(connection.__getobj__) if passed_on?(connection, method)
+
+            !(library?(method.owner) || (answers?(connection, :call_once_v) && !keywords?(method)))
+          end
+        end
+
+        # A plain Delegator, which has no such method itself.
+        def passed_on?(connection, method)
+          defined?(::Delegator) && ::Delegator === connection && # rubocop:disable Style/CaseEquality
+            !method.owner.method_defined?(method.name) && connection.method(:method_missing).owner == ::Delegator
+        end
+
+        def library?(owner)
+          defined?(::Redis) && (owner == ::Redis || owner.name.to_s.match?(/\ARedis::Commands(?:::|\z)/))
+        end
+
+        def keywords?(method)
+          method.parameters.any? { |kind, _| %i[key keyreq keyrest rest].include?(kind) }
+        end
+
+        # What redis-rb has inside; any other client is that itself.
+        def inner(connection)
+          answers?(connection, :_client) ? connection._client : connection
+        end
+
+        def within?(seconds, left)
+          seconds && seconds <= left
+        end
 
         def locks?(kind)
           @locks ||= {}.compare_by_identity
@@ -87,134 +158,16 @@ module Labkit
         end
 
         def close(connection)
-          connection.respond_to?(:close) ? connection.close : connection.disconnect!
+          # Once closed, that of a cluster never works again. Its nodes notice by themselves what was not read.
+          return if ClusterCalls.asking?(inner(connection))
+
+          answers?(connection, :close) ? connection.close : connection.disconnect!
         rescue StandardError
           # It is gone already.
-        end
-      end
-
-      # redis-client, and redis-cluster-client, which has no time-out for one call.
-      module Client
-        class << self
-          def run(connection, script, keys, argv, left)
-            unless connection.respond_to?(:read_timeout=)
-              return RedisCalls.interrupt(left, connection) { send_script(connection, script, keys, argv) }
-            end
-
-            RedisCalls.shortened(connection, left) do
-              next send_script(connection, script, keys, argv) if connection.connected?
-
-              RedisCalls.interrupt(left, connection) { send_script(connection, script, keys, argv) }
-            end
-          end
-
-          private
-
-          def send_script(connection, script, keys, argv)
-            connection.call_once_v(["EVALSHA", script[0], keys.size, *keys, *argv])
-          rescue StandardError => e
-            raise unless RedisCalls.unknown_script?(e)
-
-            connection.call_once_v(["EVAL", script[1], keys.size, *keys, *argv])
-          end
-        end
-      end
-
-      # redis-rb 5, which is redis-client inside.
-      module RedisRb5
-        class << self
-          def run(connection, script, keys, argv, left)
-            RedisCalls.locked(connection) do |client|
-              RedisCalls.shortened(client, left) do
-                next send_script(client, script, keys, argv) if client.connected?
-
-                RedisCalls.interrupt(left, connection) { send_script(client, script, keys, argv) }
-              end
-            rescue StandardError => e
-              raise translated(client, e)
-            end
-          end
-
-          private
-
-          # What fails on the way to a connection has not yet the name that redis-rb gives it.
-          def translated(client, error)
-            return error unless error.class.name.to_s.start_with?("RedisClient::")
-
-            client.class.translate_error!(error)
-          rescue StandardError => e
-            e
-          end
-
-          def send_script(client, script, keys, argv)
-            client.disable_reconnection do
-              client.call_v(["EVALSHA", script[0], keys.size, *keys, *argv])
-            rescue StandardError => e
-              raise unless RedisCalls.unknown_script?(e)
-
-              client.call_v(["EVAL", script[1], keys.size, *keys, *argv])
-            end
-          end
-        end
-      end
-
-      # redis-rb 4.
-      module RedisRb4
-        class << self
-          def run(connection, script, keys, argv, left)
-            RedisCalls.locked(connection) do |client|
-              next once(client, script, keys, argv, left) if client.connected?
-
-              RedisCalls.interrupt(left, connection) { client.connect && once(client, script, keys, argv, left) }
-            end
-          end
-
-          private
-
-          # What is sent here is sent once: with the client's own way to try again switched off.
-          def once(client, script, keys, argv, left)
-            client.with_reconnect(false) { limited(client, script, keys, argv, left) }
-          rescue StandardError => e
-            raise unless e.class.name.to_s.end_with?("InheritedError")
-
-            # A connection of the parent process: nothing was sent on it.
-            client.reconnect
-            client.with_reconnect(false) { limited(client, script, keys, argv, left) }
-          end
-
-          # The socket waits for less while the script runs, and for as long as before afterwards.
-          def limited(client, script, keys, argv, left)
-            usual = client.timeout
-            return send_script(client, script, keys, argv) if usual <= left
-
-            begin
-              client.connection.timeout = left
-              send_script(client, script, keys, argv)
-            ensure
-              client.connection.timeout = usual if client.connected?
-            end
-          end
-
-          def send_script(client, script, keys, argv)
-            client.call([:evalsha, script[0], keys.size, *keys, *argv])
-          rescue StandardError => e
-            raise unless RedisCalls.unknown_script?(e)
-
-            client.call([:eval, script[1], keys.size, *keys, *argv])
-          end
-        end
-      end
-
-      # Anything else that has `evalsha` and `eval`.
-      module Generic
-        class << self
-          def run(connection, script, keys, argv, left)
-            return RedisCalls.by_methods(connection, script, keys, argv) unless RedisCalls.closable?(connection)
-
-            RedisCalls.interrupt(left, connection) { RedisCalls.by_methods(connection, script, keys, argv) }
-          end
         end
       end
     end
   end
 end
+
+%w[client redis_rb5 redis_rb4 generic].each { |way| require_relative "redis_calls/#{way}" }

@@ -27,6 +27,7 @@ module Labkit
       end
 
       # @api private
+      # @return [Result] self
       def decide(decision, rules)
         @decision = decision
         @rules = rules

@@ -33,7 +33,7 @@ module Labkit
     # @!attribute [r] algorithm
     #   @return [Symbol] `:fixed_window` or `:gcra`
     # @!attribute [r] burst
-    #   @return [Numeric, #call, nil] the bucket of GCRA; the limit, where it is nil
+    #   @return [Numeric, nil] the bucket of GCRA; the limit, where it is nil
     # @!attribute [r] final
     #   @return [Boolean] where it matched and allowed, later rules do not run
     # @!attribute [r] overrides
@@ -55,6 +55,7 @@ module Labkit
       #   ban_for: nil, algorithm: :fixed_window, burst: nil, final: false, overrides: [], description: nil)
       #   `period_s` and `ban_for_s` are other names of `period` and `ban_for`. Positional arguments go by the order
       #   of the members. A rule that skips may leave its numbers out.
+      # @param given [Hash{Symbol => Object}]
       # @raise [InvalidRules] an ArgumentError, with all that is wrong with it
       def initialize(**given)
         draft = RuleDraft.new(given)
@@ -74,6 +75,7 @@ module Labkit
 
       # @param changes [Hash{Symbol => Object}] members and their new values
       # @return [Rule] the same with other values, which runs the same checks
+      # @raise [InvalidRules]
       def with(*positional, **changes)
         super(*positional, **changes.transform_keys { |key| SPELLINGS.fetch(key, key) })
       end

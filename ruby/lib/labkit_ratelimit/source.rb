@@ -20,11 +20,15 @@ module Labkit
       # @api private
       # @param document [Source, String, Pathname] itself, or a path
       # @return [Array<String>] name and text, as the core takes them
-      # @raise [SystemCallError] a file that cannot be read
+      # @raise [InvalidDocuments] a file that cannot be read
       def self.pair(document)
         return [document.name, document.text] if document.is_a?(Source)
 
         [document.to_s, File.binread(document)]
+      rescue SystemCallError => e
+        reason = e.message.sub(/ @ .*/m, "")
+        finding = Mistake.of(:unreadable_file, "", "cannot be read: #{reason}")
+        raise InvalidDocuments, [finding.merge(file: document.to_s)]
       end
     end
 
@@ -33,6 +37,7 @@ module Labkit
     # @api private
     module Documents
       # @return [Hash{Symbol => Object}]
+      # @raise [InvalidDocuments] a file that cannot be read
       def self.read(available_limiters:, rate_limits:, properties:, allowed_skip_rules:, strict:)
         {
           available: available_limiters && Source.pair(available_limiters),

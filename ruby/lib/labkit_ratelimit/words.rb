@@ -13,10 +13,13 @@ module Labkit
           @callable = callable
         end
 
+        # @return [Integer]
         def arity
           @callable.respond_to?(:arity) ? @callable.arity : 0
         end
 
+        # @return [Object] what the callable gives
+        # @raise [ArgumentError] if that is nil
         def call(...)
           value = @callable.call(...)
           value.nil? ? raise(ArgumentError, "ban_for gave nil") : value
@@ -74,6 +77,7 @@ module Labkit
         # `{eq: v}` says what `v` alone says, one level deeper.
         when :eq, Matcher::UNREAD then value
         when :re, :nre then { type.name => pattern(value) }
+        when :not_regex then { "nre" => value }
         when :oneOf, :noneOf then { type.name => value.to_a }
         else { type.name => value }
         end

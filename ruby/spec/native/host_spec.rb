@@ -34,7 +34,7 @@ RSpec.describe "callables and patterns of the host" do
   it "fail their rule by a StandardError, whose class and message are logged" do
     limiter = core(rule("first"), called)
     decision = check(limiter, user, nil, host(-> { raise KeyError, "no such plan" }))
-    expect([decision.error?, decision.size, decision.counted_size, decision.place(0)]).to eq([true, 0, 1, 0])
+    expect([decision.error?, decision.size, decision.told[1..], decision.place(0)]).to eq([true, 0, [0, "allow", 2, 60], 0])
     expect(limiter.take_logs).to match([a_hash_including(rule: "per_user", class_name: "KeyError", error_message: "no such plan")])
   end
 

@@ -4,7 +4,7 @@ require_relative "native_helper"
 
 # Against a build that panics when it is asked to: `rake compile:probe`.
 RSpec.describe "a panic" do
-  let(:library) { File.expand_path("../../tmp/probe", __dir__) }
+  let(:library) { File.expand_path("../../tmp/#{RUBY_VERSION[/\A\d+\.\d+/]}/probe", __dir__) }
 
   def probe(script)
     expect(Dir["#{library}/labkit_ratelimit/labkit_ratelimit_native.*"]).not_to be_empty, "run `rake compile:probe`"

@@ -5,6 +5,7 @@ use super::slot::slot;
 use crate::keys::{Member, StoreKeys};
 use labkit_ratelimit_engine::gcra::Fine;
 use labkit_ratelimit_engine::{Cost, CountStep, Counting, Mode, Rules, Stop};
+use std::fmt::Write as _;
 use std::ops::Range;
 
 /// What the keys are spread over.
@@ -49,77 +50,108 @@ pub struct ChainStep<'a> {
 
 /// The calls of a chain, in order.
 pub fn chain_calls(steps: &[ChainStep<'_>], cost: Cost, mode: Mode, topology: Topology) -> Vec<Call> {
-    let mut calls: Vec<(u16, Call)> = Vec::with_capacity(1);
+    let mut chains: Vec<(u16, Chain)> = Vec::with_capacity(1);
     for (at, step) in steps.iter().enumerate() {
         let slot = match topology {
             Topology::Single => 0,
             Topology::Cluster => slot(&step.keys.counter),
         };
-        let call = match calls.last_mut() {
-            Some((last, call)) if *last == slot => call,
+        let chain = match chains.last_mut() {
+            Some((last, chain)) if *last == slot => chain,
             _ => {
-                let first = Call {
-                    script: Script::chain(),
-                    keys: Vec::new(),
-                    args: vec![cost.text().to_string()],
-                    steps: at..at,
-                };
-                calls.push((slot, first));
-                let Some((_, call)) = calls.last_mut() else { continue };
-                call
+                chains.push((slot, Chain::new(cost, at)));
+                let Some((_, chain)) = chains.last_mut() else { continue };
+                chain
             }
         };
-        call.steps.end = at + 1;
-        push(call, step, cost, mode);
+        chain.steps.end = at + 1;
+        chain.push(step, cost, mode);
     }
-    calls.into_iter().map(|(_, call)| call).collect()
+    chains.into_iter().map(|(_, chain)| chain.into()).collect()
 }
 
-fn push(call: &mut Call, chained: &ChainStep<'_>, cost: Cost, mode: Mode) {
-    let step = chained.step;
-    let charges = mode == Mode::Check && !cost.is_zero();
-    let member = chained.member.filter(|_| mode == Mode::Check);
-    let what = match (&step.counting, charges, member) {
-        (Counting::Window, true, _) => 'w',
-        (Counting::Window, false, _) => 'r',
-        (Counting::Distinct { .. }, _, Some(_)) => 'd',
-        (Counting::Distinct { .. }, _, None) => 'e',
-        (Counting::Gcra(_), true, _) => 'g',
-        (Counting::Gcra(_), false, _) => 'p',
-    };
-    let stop = match step.stop {
-        // The chain was cut behind a step that always stops: there is nothing more to run.
-        Stop::Never | Stop::Always => 'n',
-        Stop::WhenOver => 'o',
-        Stop::WhenPassed => 'p',
-    };
-    let ban = match (step.ban_for_s, charges) {
-        (None, _) => '-',
-        (Some(_), true) => 'b',
-        (Some(_), false) => 'f',
-    };
-    call.args.push([what, stop, ban].iter().collect());
-    call.keys.push(chained.keys.counter.clone());
-    if let Some(seconds) = step.ban_for_s {
-        call.keys.push(chained.keys.ban.clone());
-        call.args.push(millis(seconds));
+/// A call of the chain's script while it grows.
+struct Chain {
+    words: String,
+    members: Vec<String>,
+    keys: Vec<String>,
+    steps: Range<usize>,
+}
+
+impl Chain {
+    fn new(cost: Cost, at: usize) -> Self {
+        let mut words = String::with_capacity(64);
+        words.push_str(&cost.text());
+        words.push(' ');
+        Self { words, members: Vec::new(), keys: Vec::new(), steps: at..at }
     }
-    match &step.counting {
-        Counting::Window => call.args.extend([millis(step.period_s), step.limit.to_string()]),
-        Counting::Distinct { .. } => {
-            let member = member.map_or_else(String::new, |member| member.as_str().to_owned());
-            call.args.extend([millis(step.period_s), step.limit.to_string(), member]);
+
+    fn number(&mut self, number: impl Into<u64>) {
+        // Writing to a String does not fail.
+        let _ = write!(self.words, "{} ", number.into());
+    }
+
+    fn push(&mut self, chained: &ChainStep<'_>, cost: Cost, mode: Mode) {
+        let step = chained.step;
+        let charges = mode == Mode::Check && !cost.is_zero();
+        let member = chained.member.filter(|_| mode == Mode::Check);
+        let what = match (&step.counting, charges, member) {
+            (Counting::Window, true, _) => 'w',
+            (Counting::Window, false, _) => 'r',
+            (Counting::Distinct { .. }, _, Some(_)) => 'd',
+            (Counting::Distinct { .. }, _, None) => 'e',
+            (Counting::Gcra(_), true, _) => 'g',
+            (Counting::Gcra(_), false, _) => 'p',
+        };
+        let stop = match step.stop {
+            // The chain was cut behind a step that always stops: there is nothing more to run.
+            Stop::Never | Stop::Always => 'n',
+            Stop::WhenOver => 'o',
+            Stop::WhenPassed => 'p',
+        };
+        let ban = match (step.ban_for_s, charges) {
+            (None, _) => '-',
+            (Some(_), true) => 'b',
+            (Some(_), false) => 'f',
+        };
+        self.words.extend([what, stop, ban, ' ']);
+        self.keys.push(chained.keys.counter.clone());
+        if let Some(seconds) = step.ban_for_s {
+            self.keys.push(chained.keys.ban.clone());
+            self.number(millis(seconds));
         }
-        Counting::Gcra(rate) => {
-            let spans: [Fine; 2] = [rate.span(Rules::judged_cost(mode, cost)), rate.tolerance];
-            call.args.push(step.limit.to_string());
-            call.args.extend(spans.iter().flat_map(|span| [span.micros.to_string(), span.rest.to_string()]));
+        match &step.counting {
+            Counting::Window => {
+                self.number(millis(step.period_s));
+                self.number(step.limit);
+            }
+            Counting::Distinct { .. } => {
+                self.number(millis(step.period_s));
+                self.number(step.limit);
+                self.members.extend(member.map(|member| member.as_str().to_owned()));
+            }
+            Counting::Gcra(rate) => {
+                self.number(step.limit);
+                let spans: [Fine; 2] = [rate.span(Rules::judged_cost(mode, cost)), rate.tolerance];
+                for span in spans {
+                    self.number(span.micros);
+                    self.number(span.rest);
+                }
+            }
         }
     }
 }
 
-fn millis(seconds: u32) -> String {
-    (u64::from(seconds) * 1000).to_string()
+impl From<Chain> for Call {
+    fn from(chain: Chain) -> Self {
+        let Chain { words, mut members, keys, steps } = chain;
+        members.insert(0, words);
+        Self { script: Script::chain(), keys, args: members, steps }
+    }
+}
+
+fn millis(seconds: u32) -> u64 {
+    u64::from(seconds) * 1000
 }
 
 /// The calls that delete `keys`: one, or on a cluster one for each slot.

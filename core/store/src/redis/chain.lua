@@ -1,16 +1,17 @@
 -- One check or peek: the steps of a chain, in order, up to the one that stops it.
 --
--- ARGV[1]  cost, decimal text
--- then for each step
+-- ARGV[1]  words, each with a space behind it: a client spends more on an argument than this on a word
+--   cost, decimal text
+--   then for each step
 --   op     three letters: what, when the chain stops, and whether the rule bans
 --            what  w charge a window   d add to a set   g take from a GCRA cell
 --                  r read a window     e read a set     p read a GCRA cell
 --            stop  n never   o when over   p when passed
 --            ban   b bans   f bans, but now only read   - has no ban
 --   the ban in ms, where the rule bans
---   w, r   period in ms, limit
---   d, e   period in ms, limit, member (e: any text)
+--   w, r, d, e   period in ms, limit
 --   g, p   limit, then what the call takes and what the bucket holds: each whole us and 1/limit us
+-- ARGV[2]… the member of each step d
 -- KEYS     for each step its counter and, where the rule bans, its ban
 --
 -- Reply: one string of words. For each step that ran
@@ -22,23 +23,24 @@
 -- Cell of GCRA, a string: TAT in whole us : remainder in 1/limit us : that limit : us of the last change.
 -- Numbers are doubles, exact below 2^53. The same arithmetic is in the engine (gcra.rs, cost.rs).
 -- One loop without functions: making a closure costs as much as a tenth of a command.
-local call, byte, floor, format = redis.pcall, string.byte, math.floor, string.format
-local KEYS, ARGV = KEYS, ARGV
-local cost, reply, key, arg, last = ARGV[1], '', 1, 2, #ARGV
+local call, byte, floor, format, match = redis.pcall, string.byte, math.floor, string.format, string.match
+local KEYS, words = KEYS, ARGV[1]
+local cost, at = match(words, '^(%S+) ()')
+local reply, key, member, last = '', 1, 2, #words
 local clock, failure
 -- Whole costs are added as integers, at a quarter of the price; a counter that holds a fraction refuses that.
 local whole = cost % 1 == 0 and cost * 1 < 1000000000
 
-while arg <= last do
-  local what, stop, bans = byte(ARGV[arg], 1, 3)
+while at <= last do
+  local what, stop, bans = byte(words, at, at + 2)
   local name, over = KEYS[key], false
-  arg, key = arg + 1, key + 1
+  at, key = at + 4, key + 1
 
   -- The ban in force, if any: then nothing is charged.
   local free, ban, ban_ms, ban_left = true, nil, nil, nil
   if bans ~= 45 then
-    ban, ban_ms = KEYS[key], ARGV[arg]
-    arg, key = arg + 1, key + 1
+    ban, key = KEYS[key], key + 1
+    ban_ms, at = match(words, '^(%d+) ()', at)
     ban_left = call('PTTL', ban)
     if ban_left == -1 then
       ban_left = ban_ms * 1
@@ -50,8 +52,9 @@ while arg <= last do
   end
 
   if what == 119 or what == 114 then
-    local period, limit = ARGV[arg], ARGV[arg + 1] * 1
-    arg = arg + 2
+    local period, limit
+    period, limit, at = match(words, '^(%d+) (%d+) ()', at)
+    limit = limit * 1
     local left, stored = call('PTTL', name), nil
     if what == 114 or not free then
       -- A window that ends now is over; one without expiry is read as it is.
@@ -123,9 +126,9 @@ while arg <= last do
     end
 
   elseif what == 103 or what == 112 then
-    local limit, take, take_rest = ARGV[arg], ARGV[arg + 1] * 1, ARGV[arg + 2] * 1
-    local hold, hold_rest = ARGV[arg + 3] * 1, ARGV[arg + 4] * 1
-    arg = arg + 5
+    local limit, take, take_rest, hold, hold_rest
+    limit, take, take_rest, hold, hold_rest, at = match(words, '^(%d+) (%d+) (%d+) (%d+) (%d+) ()', at)
+    take, take_rest, hold, hold_rest = take * 1, take_rest * 1, hold * 1, hold_rest * 1
     if not clock then
       local time = call('TIME')
       clock = time[1] * 1000000 + time[2]
@@ -181,8 +184,9 @@ while arg <= last do
     reply = reply .. format('%.0f %.0f %.0f %.0f ', tat, rest, now, clock) .. (over and '1 ' or '0 ')
 
   else
-    local period, limit, member = ARGV[arg], ARGV[arg + 1] * 1, ARGV[arg + 2]
-    arg = arg + 3
+    local period, limit
+    period, limit, at = match(words, '^(%d+) (%d+) ()', at)
+    limit = limit * 1
     local left, added = call('PTTL', name), nil
     if left == 0 then
       -- It ends now: over.
@@ -192,7 +196,8 @@ while arg <= last do
       left = -2
     end
     if what == 100 then
-      added = call('SADD', name, member)
+      added = call('SADD', name, ARGV[member])
+      member = member + 1
       if left < 0 and type(added) ~= 'table' then
         call('PEXPIRE', name, period)
         left = period * 1

@@ -2,6 +2,9 @@
 
 module Labkit
   module RateLimit
-    Rule = Class.new
+    # The other gem's rule: it must never be loaded into our module.
+    class Rule
+      STAND_IN = true
+    end
   end
 end

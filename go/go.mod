@@ -1,0 +1,3 @@
+module gitlab.com/gitlab-org/labkit-ratelimit/go
+
+go 1.25.0

@@ -1,0 +1,16 @@
+module gitlab.com/gitlab-org/labkit-ratelimit/go/goredis
+
+go 1.25.0
+
+require (
+	github.com/redis/go-redis/v9 v9.19.0
+	gitlab.com/gitlab-org/labkit-ratelimit/go v0.1.0
+	go.uber.org/goleak v1.3.0
+)
+
+require (
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	go.uber.org/atomic v1.11.0 // indirect
+)
+
+replace gitlab.com/gitlab-org/labkit-ratelimit/go => ../
