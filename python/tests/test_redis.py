@@ -159,14 +159,19 @@ def test_an_unknown_client_is_run_as_it_is_and_said_once(
     assert [record.__dict__["rate_limit"]["message"] for record in caplog.records] == ["rate_limit_redis_client"]
 
 
-def test_a_client_of_an_odd_make_is_run_as_it_is(server: PrivateRedis, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_subclass_of_an_odd_make_is_like_any(own_server: PrivateRedis, caplog: pytest.LogCaptureFixture) -> None:
     class Odd(redis.Redis):
         def __init__(self) -> None:
-            super().__init__(port=server.port)
+            super().__init__(port=own_server.port)
 
-    limiter = limiter_on(Odd(), "odd")
+    limiter = limiter_on(Odd(), "odd", deadline=0.2)
     assert actions(limiter) == ["allow", "allow", "block"]
-    assert [record.__dict__["rate_limit"]["message"] for record in caplog.records] == ["rate_limit_redis_client"]
+    # It is known, so nothing is said of it; and the deadline holds.
+    assert not caplog.records
+    own_server.pause()
+    start = time.monotonic()
+    assert limiter.check({"ip": "1"}).error
+    assert 0.19 < time.monotonic() - start < 0.5
 
 
 def test_threads_share_a_limiter(server: PrivateRedis) -> None:

@@ -135,15 +135,23 @@ async def test_an_unknown_client(client: Any, caplog: pytest.LogCaptureFixture) 
     assert [record.__dict__["rate_limit"]["message"] for record in caplog.records] == ["rate_limit_redis_client"]
 
 
-async def test_a_client_of_an_odd_make(own_server: PrivateRedis, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_subclass_of_an_odd_make_is_like_any(
+    own_server: PrivateRedis, caplog: pytest.LogCaptureFixture
+) -> None:
     class Odd(redis.asyncio.Redis):
         def __init__(self) -> None:
             super().__init__(port=own_server.port)
 
     odd = Odd()
-    limiter = limiter_on(odd, "odd")
+    limiter = limiter_on(odd, "odd", deadline=0.2)
     assert [(await limiter.acheck({"ip": "1"})).action for _ in range(3)] == ["allow", "allow", "block"]
-    assert [record.__dict__["rate_limit"]["message"] for record in caplog.records] == ["rate_limit_redis_client"]
+    # It is known, so nothing is said of it; and the deadline holds.
+    assert not caplog.records
+    own_server.pause()
+    start = time.monotonic()
+    assert (await limiter.acheck({"ip": "1"})).error
+    assert 0.19 < time.monotonic() - start < 0.5
+    own_server.go_on()
     await odd.aclose()
 
 
