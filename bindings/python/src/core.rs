@@ -143,7 +143,8 @@ impl Core {
         Ok(built)
     }
 
-    /// A cost of `None` is no cost, and a bad one; one that is not given is 1.
+    /// Counts a call, and decides on it, as `Limiter.check` says. A cost of `None` is no cost, and a bad one; one that
+    /// is not given is 1.
     #[pyo3(signature = (identifier, cost = Cost::One, context = None))]
     fn check<'py>(
         this: &Bound<'py, Self>,

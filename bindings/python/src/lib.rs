@@ -13,8 +13,8 @@
 //! - No panic reaches Python: `boundary` stops each. A check then fails open and logs.
 //! - An `Exception` of a callable or a pattern is the failure of its rule; anything else leaves as it came, with
 //!   nothing counted.
-//! - The GIL is held all along, for microseconds. So no lock of the library is ever held while another thread runs,
-//!   nor at a fork.
+//! - The GIL is held all along: in a check for microseconds, while documents are loaded for as long as they take. So
+//!   no lock of the library is ever held while another thread runs, nor at a fork.
 //! - A lock is never held while Python runs.
 //!
 //! **Absent on purpose.** Threads, sockets, event loops, and any opinion on what a rule means. Support for builds

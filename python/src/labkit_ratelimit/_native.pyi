@@ -4,7 +4,11 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar, final
 
+from typing_extensions import Self
+
 from labkit_ratelimit._log import LogFields
+
+__all__ = ["VERSION", "Call", "Core", "Evaluation", "Info", "ManualClock", "MemoryStore", "Result"]
 
 _AnswerT = TypeVar("_AnswerT")
 
@@ -15,7 +19,7 @@ VERSION: str
 class ManualClock:
     """A clock that stands still until it is told to go on, for tests of what counts in memory."""
 
-    def __init__(self, unix_seconds: int = 1_700_000_000) -> None: ...
+    def __new__(cls, unix_seconds: int = 1_700_000_000) -> Self: ...
     def advance(self, seconds: float) -> None:
         """Move it, to the microsecond; back where `seconds` is negative."""
     def now_us(self) -> int:
@@ -25,7 +29,7 @@ class ManualClock:
 class MemoryStore:
     """Counters of this process: of one limiter, or shared by some. Those of `max_keys` that wait longest go first."""
 
-    def __init__(self, *, max_keys: int = ...) -> None: ...
+    def __new__(cls, *, max_keys: int = ...) -> Self: ...
     @property
     def max_keys(self) -> int: ...
     def __len__(self) -> int: ...
@@ -155,9 +159,9 @@ class Core:
         rules: list[dict[str, Any]],
         options: dict[str, Any],
         tell: Callable[[str, LogFields], None],
-    ) -> Core: ...
+    ) -> Self: ...
     def check(
-        self, identifier: Mapping[str, Any], cost: float = 1, context: object = None
+        self, identifier: Mapping[str, Any], cost: float = ..., context: object = None
     ) -> Result | Call[Result]: ...
     def peek(self, identifier: Mapping[str, Any], context: object = None) -> Result | Call[Result]: ...
     def clear(self, identifier: Mapping[str, Any], /) -> int | Call[int]: ...
