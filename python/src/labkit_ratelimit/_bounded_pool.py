@@ -7,10 +7,10 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from labkit_ratelimit._clients import wants_a_command
-from labkit_ratelimit._hold import Hold
+from labkit_ratelimit._hold import AsyncHold
 
 if TYPE_CHECKING:
-    from labkit_ratelimit._hold import AsyncHold
+    from labkit_ratelimit._hold import Hold
 
 
 def taken(pool: Any, hold: Hold | AsyncHold) -> Any:
@@ -21,14 +21,20 @@ def taken(pool: Any, hold: Hold | AsyncHold) -> Any:
 
     Of an asynchronous pool, what is given is awaited.
     """
-    kind = cast("Any", type(pool))
-    seen = object.__new__((_bounded if isinstance(hold, Hold) else _abounded)(kind))
+    bounded, words = _bounded_by(cast("Any", type(pool)), isinstance(hold, AsyncHold))
+    seen = object.__new__(bounded)
     seen.__dict__ = pool.__dict__
     seen.labkit_hold = hold
-    return seen.get_connection("EVALSHA") if wants_a_command(kind) else seen.get_connection()
+    return seen.get_connection(*words)
 
 
 @functools.lru_cache(maxsize=64)
+def _bounded_by(kind: Any, asynchronous: bool) -> tuple[Any, tuple[str, ...]]:
+    """Give the class of what is asked in the pool's place, and what it is asked with."""
+    bounded = _abounded(kind) if asynchronous else _bounded(kind)
+    return bounded, ("EVALSHA",) if wants_a_command(kind) else ()
+
+
 def _bounded(kind: Any) -> Any:
     class Bounded(_seen(kind)):  # type: ignore[misc]
         def release(self, connection: Any) -> None:
@@ -40,7 +46,6 @@ def _bounded(kind: Any) -> Any:
     return Bounded
 
 
-@functools.lru_cache(maxsize=64)
 def _abounded(kind: Any) -> Any:
     class Bounded(_seen(kind)):  # type: ignore[misc]
         async def release(self, connection: Any) -> None:

@@ -68,7 +68,6 @@ def once(package: str, *, asynchronous: bool) -> Any:
     return retry.Retry(importlib.import_module(f"{package}.backoff").NoBackoff(), 0)
 
 
-@functools.lru_cache(maxsize=64)
 def wants_a_command(pool: Any) -> bool:
     """Say whether a connection is had from such a pool for the name of a command; newer ones warn of that."""
     for ancestor in pool.__mro__:
@@ -91,9 +90,9 @@ def seen_as(client: Any, **changes: Any) -> Any:
     So subclasses, and what traces `execute_command` of a class, see a call. What was put before it on the one object
     is left out: it may be bound to that object, and would go the usual way.
     """
-    kind = cast("Any", type(client))
-    view = object.__new__(_seen(kind))
-    for name in _slots_of(kind):
+    seen, slots = _seen(cast("Any", type(client)))
+    view = object.__new__(seen)
+    for name in slots:
         if hasattr(client, name):
             setattr(view, name, getattr(client, name))
     state = {**getattr(client, "__dict__", {}), **changes}
@@ -103,16 +102,17 @@ def seen_as(client: Any, **changes: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def _seen(kind: Any) -> Any:
+def _seen(kind: Any) -> tuple[Any, tuple[str, ...]]:
+    """Give the class of a view, and what it copies beside the state."""
+
     class Seen(kind):  # type: ignore[misc]
         def __del__(self) -> None:
             """When it goes it closes nothing, and gives nothing back: it is the host's."""
 
     Seen.__name__, Seen.__qualname__, Seen.__module__ = kind.__name__, kind.__qualname__, kind.__module__
-    return Seen
+    return Seen, _slots_of(kind)
 
 
-@functools.lru_cache(maxsize=64)
 def _slots_of(kind: Any) -> tuple[str, ...]:
     found: list[str] = []
     for ancestor in kind.__mro__:

@@ -78,17 +78,19 @@ class Hold:
         """Hold this connection, and give it."""
         if connection is self._connection:
             return connection
-        self.let_go()
+        if self._connection is not None:
+            self.let_go()
         # One that looks into a cache of its client first has the connection inside.
         inner = getattr(connection, "_conn", connection)
         self._connection, self._inner = connection, inner
         if inner is not connection:
             self._settings.set(connection, "retry", self._retry)
         self._settings.once(inner, self._retry)
-        if hasattr(inner, "_connect") and hasattr(inner, "socket_timeout"):
-            self._settings.shadow(inner, "_connect", self._connecting(inner, inner._connect))
-        if hasattr(inner, "read_response") and hasattr(inner, "socket_timeout"):
-            self._settings.shadow(inner, "read_response", self._reading(inner, inner.read_response))
+        if hasattr(inner, "socket_timeout"):
+            if hasattr(inner, "_connect"):
+                self._settings.shadow(inner, "_connect", self._connecting(inner, inner._connect))
+            if hasattr(inner, "read_response"):
+                self._settings.shadow(inner, "read_response", self._reading(inner, inner.read_response))
         return connection
 
     def fail(self, error: BaseException) -> None:
@@ -99,6 +101,8 @@ class Hold:
 
     def let_go(self) -> None:
         """Make it the host's again. Again is nothing."""
+        if self._connection is None:
+            return
         inner, self._connection, self._inner = self._inner, None, None
         self._settings.restore()
         if hasattr(inner, "socket_timeout"):
@@ -120,8 +124,10 @@ class Hold:
         return connecting
 
     def _reading(self, inner: Any, read: Any) -> Any:
+        ends = self._ends
+
         def reading(*words: Any, **options: Any) -> Any:
-            _wait(inner, least(inner.socket_timeout, max(self._ends.left(), _AT_LEAST_S)))
+            _wait(inner, least(inner.socket_timeout, max(ends.left(), _AT_LEAST_S)))
             return read(*words, **options)
 
         return reading
