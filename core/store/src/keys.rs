@@ -74,12 +74,10 @@ fn is_ambiguous<'n>(text: &str, mut later: impl Iterator<Item = &'n str>) -> boo
 
 /// Holds `:<name>:`, or ends with `:<name>`.
 fn names_itself(text: &str, name: &str) -> bool {
-    if memchr::memchr(b':', text.as_bytes()).is_none() {
-        return false;
-    }
-    text.match_indices(name).any(|(at, _)| {
-        let (before, behind) = (&text[..at], &text[at + name.len()..]);
-        before.ends_with(':') && (behind.is_empty() || behind.starts_with(':'))
+    // No name holds a colon, so each of them is looked behind on its own.
+    memchr::memchr_iter(b':', text.as_bytes()).any(|at| {
+        let behind = text[at + 1..].strip_prefix(name);
+        behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(':'))
     })
 }
 
