@@ -22,12 +22,15 @@ import (
 // much is never reached, so that every check runs the whole chain.
 const much = 1_000_000_000
 
+// connections of each client: as many as redis-benchmark has where bench/run tells its rate.
+const connections = 50
+
 func client(b *testing.B, punctual bool) *redis.Client {
 	address := os.Getenv("LABKIT_BENCH_REDIS")
 	if address == "" {
 		b.Skip("bench/go/run starts a Redis, and says where in LABKIT_BENCH_REDIS")
 	}
-	client := redis.NewClient(&redis.Options{Addr: address, PoolSize: 64, PoolTimeout: time.Minute, ContextTimeoutEnabled: punctual})
+	client := redis.NewClient(&redis.Options{Addr: address, PoolSize: connections, PoolTimeout: time.Minute, ContextTimeoutEnabled: punctual})
 	b.Cleanup(func() { _ = client.Close() })
 	return client
 }

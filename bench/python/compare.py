@@ -1,12 +1,17 @@
-"""The Python package beside `limits`: ratios of medians, from interleaved rounds of one run.
+"""The Python package beside `limits`, from interleaved rounds of one run.
 
-Contract: needs a Python with `labkit_ratelimit` (a release build, the wheel say), `limits` and `redis`, and redis-server; prints a table,
-judges nothing.
+Contract: needs a Python with `labkit_ratelimit` (a release build, the wheel say), `limits` and `redis`, and redis-server, or in `--redis`
+the port of one that runs here. Prints a table, or with `--format json` versions and rows with their targets, for bench/run. Judges
+nothing. A time is the median of the rounds, a ratio the median of the rounds' ratios.
 """
 
+import argparse
+import json
+import platform
 import statistics
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 from timeit import Timer
 
@@ -18,11 +23,32 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python" / "tests")
 from private_redis import PrivateRedis
 
 OURS, THEIRS = "labkit_ratelimit", "limits"
-ROUNDS, IN_MEMORY, ON_REDIS = 15, 20_000, 1_000
+PEERS = [("redis-py", "redis"), ("limits", "limits")]
+IN_MEMORY, ON_REDIS = 20_000, 1_000
 MANY = 10**9
 NAMES = ["ip", "user", "path"]
 Measured = dict[str, Timer]
+Row = dict[str, object]
 VALUES = ["198.18.0.1", "user:42", "/api/v4/projects"]
+
+
+class Rounds:
+    """Microseconds a call, of each case in each round."""
+
+    def __init__(self, measured: Measured, calls: int, rounds: int) -> None:
+        self.took: dict[str, list[float]] = {name: [] for name in measured}
+        for turn in range(rounds):
+            # In turning order, so that a noisy neighbour meets all alike.
+            for name, timer in sorted(measured.items(), reverse=turn % 2 == 1):
+                self.took[name].append(timer.timeit(calls) / calls * 1e6)
+
+    def median(self, name: str = OURS) -> float:
+        """In: a case. Out: the median of its rounds."""
+        return statistics.median(self.took[name])
+
+    def ratio(self, one: str, other: str) -> float:
+        """In: two cases. Out: the median of the rounds' ratios."""
+        return statistics.median(a / b for a, b in zip(self.took[one], self.took[other], strict=True))
 
 
 def in_memory() -> Measured:
@@ -36,12 +62,12 @@ def in_memory() -> Measured:
     }
 
 
-def on_redis(server: PrivateRedis) -> Measured:
+def on_redis(port: int) -> Measured:
     """Three rules; `limits` has a hit for each."""
-    client = redis.Redis(port=server.port)
+    client = redis.Redis(port=port)
     rules = [Rule(name=f"by_{name}", limit=MANY, period_s=60, characteristics=[name]) for name in NAMES]
     limiter = Limiter("benched", rules, client, deadline=5)
-    store = storage.RedisStorage(f"redis://127.0.0.1:{server.port}")
+    store = storage.RedisStorage(f"redis://127.0.0.1:{port}")
     window, item = strategies.FixedWindowRateLimiter(store), parse(f"{MANY}/minute")
     ip, user, path = VALUES
     three = "window.hit(item, 'ip', ip); window.hit(item, 'user', user); window.hit(item, 'path', path)"
@@ -51,9 +77,9 @@ def on_redis(server: PrivateRedis) -> Measured:
     }
 
 
-def held(server: PrivateRedis) -> Measured:
+def held(port: int) -> Measured:
     """What a check of three rules takes of the GIL: to plan it, to give its words, and to take the reply."""
-    client = redis.Redis(port=server.port)
+    client = redis.Redis(port=port)
     rules = [Rule(name=f"by_{name}", limit=MANY, period_s=60, characteristics=[name]) for name in NAMES]
     core = Limiter("held", rules, client)._core
     ip, user, path = VALUES
@@ -65,30 +91,49 @@ def held(server: PrivateRedis) -> Measured:
     return {OURS: Timer(source, timer=time.process_time, globals=locals())}
 
 
-def medians(measured: Measured, calls: int) -> dict[str, float]:
-    """In: what is measured. Out: microseconds a call, the median of the rounds."""
-    took: dict[str, list[float]] = {name: [] for name in measured}
-    for _ in range(ROUNDS):
-        for name, timer in measured.items():
-            took[name].append(timer.timeit(calls) / calls * 1e6)
-    return {name: statistics.median(times) for name, times in took.items()}
+def row(what: str, value: float, unit: str, **more: object) -> Row:
+    """In: a number, its unit, and what bench/run may know beside it: `target`, `beside`, `ceiling`. Out: a row."""
+    return {"what": what, "value": value, "unit": unit, **more}
+
+
+def measured(port: int, rounds: int) -> list[Row]:
+    """In: the port of a Redis, how many rounds. Out: the rows."""
+    memory, remote = Rounds(in_memory(), IN_MEMORY, rounds), Rounds(on_redis(port), ON_REDIS, rounds)
+    in_the_core = Rounds(held(port), IN_MEMORY, rounds)
+    faster, three_hits = memory.ratio(THEIRS, OURS), remote.ratio(OURS, THEIRS)
+    in_memory_beside = {"store": "memory", "what": "check, 3 properties, 1 rule", "peer": "`limits`, a hit of a fixed window", "times": faster}
+    on_redis_beside = {"store": "Redis", "what": "check of 3 rules", "peer": "three hits of `limits`", "times": remote.ratio(THEIRS, OURS)}
+    return [
+        row("check in memory, 3 properties, 1 rule", memory.median(), "µs"),
+        row("`limits`: hit of a fixed window in memory", memory.median(THEIRS), "µs"),
+        row("speed of the check / of that hit", faster, "×", target={"at_least": 5}, beside=in_memory_beside),
+        row("check of 3 rules on Redis", remote.median(), "µs"),
+        row("`limits`: three hits on Redis", remote.median(THEIRS), "µs"),
+        row("check of 3 rules / three hits", three_hits, "×", target={"at_most": 0.5}, beside=on_redis_beside),
+        row("the same check in the core, while the GIL is held", in_the_core.median(), "µs"),
+        row("checks of 3 rules a second", 1e6 / remote.median(), "/s", ceiling={"rules": 3, "connections": 1}),
+    ]
 
 
 def main() -> None:
     """Measures, and prints."""
-    server = PrivateRedis()
+    parser = argparse.ArgumentParser(description="The Python package beside `limits`.")
+    parser.add_argument("--format", choices=["text", "json"], default="text")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--redis", type=int, metavar="PORT", help="of a server at 127.0.0.1; by default one is started")
+    options = parser.parse_args()
+    server = None if options.redis else PrivateRedis()
     try:
-        rows = [
-            ("memory, 3 properties, 1 rule", medians(in_memory(), IN_MEMORY)),
-            ("Redis, 3 rules", medians(on_redis(server), ON_REDIS)),
-        ]
-        in_the_core = medians(held(server), IN_MEMORY)[OURS]
+        rows = measured(server.port if server else options.redis, options.rounds)
     finally:
-        server.stop()
-    for what, times in rows:
-        ours, theirs = times[OURS], times[THEIRS]
-        print(f"{what:32} {ours:8.2f} µs  limits {theirs:8.2f} µs  {theirs / ours:5.2f} times as fast, {ours / theirs:.2f} of the time")
-    print(f"{'Redis, 3 rules, in the core':32} {in_the_core:8.2f} µs, while the GIL is held")
+        if server:
+            server.stop()
+    if options.format == "json":
+        versions = [f"CPython {platform.python_version()}", *(f"{name} {version(package)}" for name, package in PEERS)]
+        print(json.dumps({"versions": versions, "rows": rows}, ensure_ascii=False))
+        return
+    for told in rows:
+        print(f"{told['what']:52} {told['value']:10.2f} {told['unit']}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 //! What the benchmarks measure: limiters, identifiers and keys, the same in every harness.
 
-use labkit_ratelimit::{Limiter, MatcherSpec, MemoryStore, RedisOptions, RuleSpec, Store, Value};
+use labkit_ratelimit::{Connection, Limiter, MatcherSpec, MemoryStore, RedisOptions, RuleSpec, Store, Value};
 use std::sync::Arc;
 
 /// Seconds of every period here: long enough that nothing ends while it is measured.
@@ -92,8 +92,17 @@ pub fn request(user: &str) -> [(&'static str, Value<'_>); 5] {
 
 /// `count` window rules by user, counted on a Redis that the caller talks to.
 pub fn planned(count: u32) -> Limiter {
+    windows(count, Store::Planned(RedisOptions::default()))
+}
+
+/// The same on a connection of its own.
+pub fn connected(count: u32, connection: Arc<dyn Connection>, options: RedisOptions) -> Limiter {
+    windows(count, Store::Connected(connection, options))
+}
+
+fn windows(count: u32, store: Store) -> Limiter {
     let rule = |n| RuleSpec::limit(format!("rule_{n}"), NEVER, PERIOD_S).characteristics(["user"]);
-    built((0..count).map(rule), Store::Planned(RedisOptions::default()))
+    built((0..count).map(rule), store)
 }
 
 /// As [`planned`], with one GCRA rule.

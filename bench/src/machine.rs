@@ -6,9 +6,13 @@ use std::time::SystemTime;
 
 const LOCK: &str = include_str!("../../Cargo.lock");
 
+#[derive(Default)]
 pub(crate) struct Machine {
+    /// When it began.
     pub(crate) date: String,
     pub(crate) host: String,
+    /// How many processes wanted a processor in the minute before it began.
+    pub(crate) load: String,
     pub(crate) versions: Vec<String>,
 }
 
@@ -16,6 +20,7 @@ impl Machine {
     pub(crate) fn here() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let cpu = field("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown processor".to_owned());
+        let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
         let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let crates = ["labkit-ratelimit", "governor", "redis"];
         let mut versions: Vec<_> = crates.iter().map(|name| format!("{name} {}", locked(name))).collect();
@@ -24,8 +29,15 @@ impl Machine {
         Self {
             date: httpdate::fmt_http_date(SystemTime::now()),
             host: format!("{cpu}, {cores} cores, Linux {}", kernel.trim()),
+            load: load.split_whitespace().next().unwrap_or("unknown").to_owned(),
             versions,
         }
+    }
+
+    /// The line above a table.
+    pub(crate) fn line(&self, rounds: usize) -> String {
+        let Self { date, host, load, .. } = self;
+        format!("{date} · {host} · load {load} when it began · medians of {rounds} rounds")
     }
 }
 

@@ -1,14 +1,18 @@
 //! `labkit-ratelimit-bench`: every benchmark beside its target, as a table. `README.md` says what each row means.
 
+mod ceiling;
 mod chain;
 mod documents;
+mod go;
 mod machine;
 mod memory;
+mod native_rate;
+mod pages;
 mod peers;
 mod redis_cost;
 mod report;
 mod rounds;
-mod ruby;
+mod sdk;
 mod server;
 
 use machine::Machine;
@@ -23,14 +27,24 @@ use std::process::ExitCode;
 #[global_allocator]
 static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-const USAGE: &str = "bench/run [--format markdown|json] [--gate] [--rounds N] [--only SECTION]
-sections: governor, threads, rules, documents, memory, redis, field, ruby";
-const SECTIONS: [&str; 8] = ["governor", "threads", "rules", "documents", "memory", "redis", "field", "ruby"];
+const USAGE: &str = "bench/run [--format markdown|json|short] [--write] [--gate] [--rounds N] [--only SECTION]
+sections: governor, threads, rules, documents, memory, redis, field, ruby, go, python";
+const SECTIONS: [&str; 10] =
+    ["governor", "threads", "rules", "documents", "memory", "redis", "field", "ruby", "go", "python"];
+/// The sections that are packages: each measures itself.
+const PACKAGES: [&str; 3] = ["ruby", "go", "python"];
 /// The fewest rounds that a median is taken of.
 const FEWEST: usize = 7;
 
+enum Format {
+    Markdown,
+    Json,
+    Short,
+}
+
 struct Options {
-    json: bool,
+    format: Format,
+    write: bool,
     gate: bool,
     rounds: usize,
     only: Option<String>,
@@ -38,15 +52,17 @@ struct Options {
 
 impl Options {
     fn read(mut args: impl Iterator<Item = String>) -> Result<Self, String> {
-        let mut options = Self { json: false, gate: false, rounds: 9, only: None };
+        let mut options = Self { format: Format::Markdown, write: false, gate: false, rounds: 9, only: None };
         while let Some(arg) = args.next() {
             let value =
                 |args: &mut dyn Iterator<Item = String>| args.next().ok_or_else(|| format!("{arg} takes a value"));
             match arg.as_str() {
                 "--gate" => options.gate = true,
+                "--write" => options.write = true,
                 "--format" => match value(&mut args)?.as_str() {
-                    "json" => options.json = true,
-                    "markdown" => options.json = false,
+                    "json" => options.format = Format::Json,
+                    "markdown" => options.format = Format::Markdown,
+                    "short" => options.format = Format::Short,
                     other => return Err(format!("no format `{other}`")),
                 },
                 "--rounds" => {
@@ -62,6 +78,9 @@ impl Options {
                 }
                 other => return Err(format!("no option `{other}`")),
             }
+        }
+        if options.write && options.only.is_some() {
+            return Err("--write is for a run of all sections".to_owned());
         }
         Ok(options)
     }
@@ -96,14 +115,15 @@ fn measure(options: &Options, machine: &mut Machine) -> Result<Report, Box<dyn E
     }
     if options.wants("redis") {
         redis_cost::beside_a_plain_script(rounds, &mut report)?;
+        native_rate::beside_the_ceiling(rounds, &mut report)?;
     }
-    if options.wants("ruby") {
-        machine.versions.extend(ruby::gem(rounds, &mut report)?);
+    for section in PACKAGES.into_iter().filter(|section| options.wants(section)) {
+        machine.versions.extend(sdk::measured(section, rounds, &mut report)?);
     }
     Ok(report)
 }
 
-#[expect(clippy::print_stdout, clippy::print_stderr, reason = "a table is what this program is for")]
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "a child tells its numbers, and misuse is said")]
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
     if let [flag, case] = args.as_slice()
@@ -119,18 +139,56 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let mut machine = Machine::here();
-    let report = match measure(&options, &mut machine) {
-        Ok(report) => report,
+    match run(&options) {
+        Ok(missed) => ExitCode::from(u8::from(options.gate && missed)),
         Err(error) => {
             eprintln!("{error}");
-            return ExitCode::from(2);
+            ExitCode::from(2)
         }
-    };
-    if options.json {
-        println!("{:#}", report.json(&machine, options.rounds));
-    } else {
-        println!("{}", report.markdown(&machine, options.rounds));
     }
-    if options.gate && report.is_missed() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// Measures, writes and prints; gives whether a target is missed.
+#[expect(clippy::print_stdout, reason = "a table is what this program is for")]
+fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
+    let mut machine = Machine::here();
+    let report = measure(options, &mut machine)?;
+    let (table, short) = (report.markdown(&machine, options.rounds), report.short(&machine, options.rounds));
+    let json = format!("{:#}", report.json(&machine, options.rounds));
+    if options.write {
+        pages::write(&table, &short, &json)?;
+    }
+    match options.format {
+        Format::Markdown => println!("{table}"),
+        Format::Json => println!("{json}"),
+        Format::Short => println!("{short}"),
+    }
+    Ok(report.is_missed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Options, String> {
+        Options::read(line.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn usage_names_every_section_and_each_can_be_had_alone() {
+        let named: Vec<_> = USAGE.split("sections: ").nth(1).unwrap_or("").split(", ").collect();
+        assert_eq!(named, SECTIONS);
+        for section in SECTIONS {
+            let options = read(&format!("--only {section}")).expect("options");
+            assert_eq!(SECTIONS.iter().filter(|other| options.wants(other)).collect::<Vec<_>>(), [&section]);
+        }
+        assert!(PACKAGES.iter().all(|section| SECTIONS.contains(section)));
+    }
+
+    #[test]
+    fn pages_hold_whole_runs_alone() {
+        assert!(read("--write --rounds 7 --format short").is_ok_and(|options| options.write));
+        assert!(read("--write --only go").is_err());
+        assert!(read("--only perl").is_err() && read("--rounds 6").is_err() && read("--format csv").is_err());
+    }
 }

@@ -1,6 +1,6 @@
 //! One GCRA rule beside governor's keyed limiter: the same keys, the same order, the same quota.
 
-use crate::report::{Report, Target};
+use crate::report::{Beside, Report, Target};
 use crate::rounds::{Case, Rounds, cpu_time, interleave, nanos, ns_per_call};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use labkit_ratelimit::{Limiter, MemoryStore};
@@ -82,6 +82,8 @@ pub(crate) fn beside_governor(rounds: usize, report: &mut Report) {
         let measured: Rounds =
             interleave(rounds, [ours(&ours_, &keys, &order), theirs(&theirs_, &keys, &order), nothing(&keys, &order)]);
         report.add(SECTION, format!("{what}: check / governor"), measured.ratio(0, 1), "×", Target::AtMost(most));
+        let gcra = format!("check of a GCRA rule, {what}");
+        report.beside("Rust", Beside::new("memory", gcra, "governor", measured.ratio(1, 0)));
         report.add(SECTION, format!("{what}: check, raw"), measured.median(0), "ns", Target::None);
         report.add(SECTION, format!("{what}: governor, raw"), measured.median(1), "ns", Target::None);
         report.add(SECTION, format!("{what}: empty loop"), measured.median(2), "ns", Target::None);

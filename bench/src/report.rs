@@ -1,6 +1,7 @@
 //! The table: each number beside its target.
 
 use crate::machine::Machine;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// What a number must be.
@@ -31,6 +32,15 @@ impl Target {
         }
     }
 
+    /// Whether `value` holds it, as a word; nothing where it is only told.
+    fn mark(self, value: f64) -> &'static str {
+        match self.holds(value) {
+            None => "",
+            Some(true) => "ok",
+            Some(false) => "MISSED",
+        }
+    }
+
     fn text(self, unit: &str) -> String {
         match self {
             Self::None => String::new(),
@@ -42,17 +52,39 @@ impl Target {
     }
 }
 
+/// A line of the short table: how fast something is beside a peer.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Beside {
+    /// `memory` or `Redis`.
+    pub(crate) store: String,
+    /// What is measured.
+    pub(crate) what: String,
+    pub(crate) peer: String,
+    /// As many times as fast as the peer: above 1 is faster.
+    pub(crate) times: f64,
+}
+
+impl Beside {
+    pub(crate) fn new(store: &str, what: impl Into<String>, peer: impl Into<String>, times: f64) -> Self {
+        Self { store: store.to_owned(), what: what.into(), peer: peer.into(), times }
+    }
+}
+
 pub(crate) struct Row {
     section: &'static str,
     what: String,
     value: f64,
     unit: &'static str,
     target: Target,
+    /// The language, and its line of the short table.
+    beside: Option<(&'static str, Beside)>,
 }
 
 fn number(value: f64, unit: &str) -> String {
     match unit {
         "×" => format!("{value:.2} ×"),
+        "/s" => format!("{value:.0}/s"),
         "ns" | "bytes" | "KiB" | "" => format!("{value:.0} {unit}").trim_end().to_owned(),
         _ => format!("{value:.2} {unit}"),
     }
@@ -71,7 +103,14 @@ impl Report {
         unit: &'static str,
         target: Target,
     ) {
-        self.0.push(Row { section, what: what.into(), value, unit, target });
+        self.0.push(Row { section, what: what.into(), value, unit, target, beside: None });
+    }
+
+    /// The row that was added last is a ratio to a peer, and stands in the short table.
+    pub(crate) fn beside(&mut self, language: &'static str, beside: Beside) {
+        if let Some(row) = self.0.last_mut() {
+            row.beside = Some((language, beside));
+        }
     }
 
     /// Something that `--gate` looks at missed its target.
@@ -81,18 +120,14 @@ impl Report {
 
     pub(crate) fn markdown(&self, machine: &Machine, rounds: usize) -> String {
         let mut lines = vec![
-            format!("{} · {}", machine.date, machine.host),
-            format!("{} · medians of {rounds} interleaved rounds", machine.versions.join(" · ")),
+            machine.line(rounds),
+            machine.versions.join(" · "),
             String::new(),
             "| section | what | measured | target | |".to_owned(),
             "|---|---|---:|---:|---|".to_owned(),
         ];
         for row in &self.0 {
-            let mark = match row.target.holds(row.value) {
-                None => "",
-                Some(true) => "ok",
-                Some(false) => "MISSED",
-            };
+            let mark = row.target.mark(row.value);
             lines.push(format!(
                 "| {} | {} | {} | {} | {mark} |",
                 row.section,
@@ -104,11 +139,28 @@ impl Report {
         lines.join("\n")
     }
 
+    /// Each language beside its peers, and nothing else.
+    pub(crate) fn short(&self, machine: &Machine, rounds: usize) -> String {
+        let mut lines = vec![
+            machine.line(rounds),
+            String::new(),
+            "| language | store | what | beside | times as fast | |".to_owned(),
+            "|---|---|---|---|---:|---|".to_owned(),
+        ];
+        lines.extend(self.0.iter().filter_map(|row| {
+            let (language, Beside { store, what, peer, times }) = row.beside.as_ref()?;
+            let (times, mark) = (number(*times, "×"), row.target.mark(row.value));
+            Some(format!("| {language} | {store} | {what} | {peer} | {times} | {mark} |"))
+        }));
+        lines.join("\n")
+    }
+
     pub(crate) fn json(&self, machine: &Machine, rounds: usize) -> Value {
         let rows: Vec<_> = self.0.iter().map(Row::json).collect();
         json!({
             "date": machine.date,
             "machine": machine.host,
+            "load": machine.load,
             "versions": machine.versions,
             "rounds": rounds,
             "missed": self.is_missed(),
@@ -119,6 +171,15 @@ impl Report {
 
 impl Row {
     fn json(&self) -> Value {
+        let beside = self.beside.as_ref().map(|(language, beside)| {
+            json!({
+                "language": language,
+                "store": beside.store,
+                "what": beside.what,
+                "peer": beside.peer,
+                "times_as_fast": beside.times,
+            })
+        });
         json!({
             "section": self.section,
             "what": self.what,
@@ -127,6 +188,7 @@ impl Row {
             "target": self.target.text(self.unit),
             "gate": !matches!(self.target, Target::None | Target::Hoped(_)),
             "ok": self.target.holds(self.value),
+            "beside": beside,
         })
     }
 }
@@ -142,7 +204,7 @@ mod tests {
         assert!(!report.is_missed());
         report.add("rules", "a check", 601.0, "ns", Target::AtMost(600.0));
         assert!(report.is_missed());
-        let machine = Machine { date: String::new(), host: String::new(), versions: Vec::new() };
+        let machine = Machine::default();
         assert_eq!(report.markdown(&machine, 7).matches("MISSED").count(), 2);
         assert_eq!(report.json(&machine, 7)["rows"][1]["ok"], false);
     }
@@ -150,5 +212,17 @@ mod tests {
     #[test]
     fn a_number_that_was_not_measured_holds_nothing() {
         assert_eq!(Target::AtMost(1.0).holds(f64::NAN), Some(false));
+    }
+
+    #[test]
+    fn the_short_table_holds_what_stands_beside_a_peer() {
+        let mut report = Report::default();
+        report.add("redis", "check / script", 0.5, "×", Target::AtMost(0.4));
+        report.beside("Rust", Beside::new("Redis", "check", "script", 2.0));
+        report.add("redis", "check", 9.0, "µs", Target::None);
+        let short = report.short(&Machine::default(), 7);
+        assert!(short.ends_with("|---:|---|\n| Rust | Redis | check | script | 2.00 × | MISSED |"), "{short}");
+        let rows = &report.json(&Machine::default(), 7)["rows"];
+        assert_eq!((&rows[0]["beside"]["times_as_fast"], &rows[1]["beside"]), (&json!(2.0), &Value::Null));
     }
 }

@@ -1,0 +1,139 @@
+//! `redis-benchmark` with the very script, keys and arguments of a check: a client that only asks, for a server that only answers.
+
+use crate::rounds::median;
+use crate::server::Server;
+use labkit_ratelimit::{CallOptions, Limiter, Mode, Planned, Script};
+use labkit_ratelimit_bench::{by_user, planned};
+use redis::cmd;
+use serde::Deserialize;
+use std::error::Error;
+use std::io;
+use std::process::{Command, Stdio};
+
+/// `redis-benchmark` puts a number of twelve digits in its place, another one in each call.
+const USER: &str = "__rand_int__";
+const USERS: &str = "1000";
+
+/// What a rate is measured under: so many rules in a check, so many connections at once.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Load {
+    pub(crate) rules: u32,
+    pub(crate) connections: u32,
+}
+
+impl Load {
+    pub(crate) const ALL: [Self; 4] = [Self::new(1, 1), Self::new(3, 1), Self::new(1, 50), Self::new(3, 50)];
+
+    pub(crate) const fn new(rules: u32, connections: u32) -> Self {
+        Self { rules, connections }
+    }
+
+    pub(crate) fn text(self) -> String {
+        let counted = |n: u32, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+        format!("{}, {}", counted(self.rules, "rule"), counted(self.connections, "connection"))
+    }
+
+    /// Enough for some tenths of a second.
+    const fn calls(self) -> u32 {
+        if self.connections == 1 { 5_000 } else { 25_000 }
+    }
+}
+
+/// The rates of one server.
+pub(crate) struct Ceiling {
+    port: u16,
+    rates: Vec<Vec<f64>>,
+}
+
+impl Ceiling {
+    /// The server knows the script then.
+    pub(crate) fn of(server: &Server) -> Result<Self, Box<dyn Error>> {
+        let _: String = cmd("SCRIPT").arg("LOAD").arg(Script::chain().source()).query(&mut server.connect()?)?;
+        Ok(Self { port: server.port(), rates: vec![Vec::new(); Load::ALL.len()] })
+    }
+
+    /// Takes so many samples under each load, in turn.
+    pub(crate) fn sample(&mut self, samples: usize) -> Result<(), Box<dyn Error>> {
+        for _ in 0..samples {
+            for (load, rates) in Load::ALL.iter().zip(&mut self.rates) {
+                rates.push(rate(self.port, *load)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls a second, the median of the samples; none under a load that is not measured.
+    pub(crate) fn rate(&self, load: Load) -> Option<f64> {
+        let at = Load::ALL.iter().position(|one| *one == load)?;
+        (!self.rates[at].is_empty()).then(|| median(self.rates[at].clone()))
+    }
+}
+
+/// Calls a second of one run of `redis-benchmark`, on a server that knows the script.
+pub(crate) fn rate(port: u16, load: Load) -> Result<f64, Box<dyn Error>> {
+    let output = Command::new("redis-benchmark")
+        .args(["-h", "127.0.0.1", "-p", &port.to_string(), "-r", USERS, "--csv"])
+        .args(["-c", &load.connections.to_string(), "-n", &load.calls().to_string()])
+        .args(words(&planned(load.rules))?)
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| io::Error::new(error.kind(), format!("redis-benchmark: {error}; ci/setup installs it")))?;
+    // It ends with 1 as soon as a reply is an error.
+    let told = String::from_utf8_lossy(&output.stdout);
+    let rate = rate_of(&told).filter(|_| output.status.success());
+    rate.ok_or_else(|| io::Error::other(format!("redis-benchmark, {}: {told}", output.status)).into())
+}
+
+/// The command of a check.
+fn words(limiter: &Limiter) -> io::Result<Vec<String>> {
+    let Planned::Call(pending) = limiter.plan(&by_user(USER), CallOptions::default(), Mode::Check) else {
+        return Err(io::Error::other("a check without a call"));
+    };
+    let call = pending.call();
+    let head = ["EVALSHA".to_owned(), call.script.digest().to_owned(), call.keys.len().to_string()];
+    Ok(head.into_iter().chain(call.keys.iter().cloned()).chain(call.args.iter().cloned()).collect())
+}
+
+/// The column `rps`. The first one is the command and may hold commas, so that columns are counted from the end.
+fn rate_of(csv: &str) -> Option<f64> {
+    let mut lines = csv.lines();
+    let from_end = lines.next()?.rsplit(',').position(|name| name == "\"rps\"")?;
+    lines.next_back()?.rsplit(',').nth(from_end)?.trim_matches('"').parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = r#""test","rps","avg_latency_ms","max_latency_ms""#;
+
+    #[test]
+    fn the_rate_is_found_behind_a_command_with_commas() {
+        let csv = format!("{HEAD}\n\"evalsha 1 a,b \"\"c\"\" w,1\",\"94339.62\",\"0.398\",\"5.247\"\n");
+        assert_eq!(rate_of(&csv), Some(94_339.62));
+        assert_eq!(rate_of("\"test\",\"rps\"\n\"evalsha 1 a\",\"500.00\"\n"), Some(500.0));
+    }
+
+    #[test]
+    fn no_rate_is_none() {
+        assert_eq!(rate_of(&format!("{HEAD}\n")), None);
+        assert_eq!(rate_of("Error from server: NOSCRIPT"), None);
+        assert_eq!(rate_of(""), None);
+    }
+
+    #[test]
+    fn the_words_are_those_of_a_call_and_each_key_has_a_place_for_the_number() {
+        let words = words(&planned(3)).expect("a call");
+        let keys = &words[3..6];
+        assert_eq!((words[1].as_str(), words[2].as_str()), (Script::chain().digest(), "3"));
+        assert!(keys.iter().all(|key| key.contains(USER)), "{words:?}");
+        assert!(words.len() > 6 && !words[6..].iter().any(|word| word.contains(USER)), "{words:?}");
+    }
+
+    #[test]
+    fn a_load_is_told_in_words() {
+        assert_eq!(Load::new(1, 50).text(), "1 rule, 50 connections");
+        assert_eq!(Load::new(3, 1).text(), "3 rules, 1 connection");
+    }
+}
