@@ -1,8 +1,9 @@
 """The Python package beside `limits`, from interleaved rounds of one run.
 
 Contract: needs a Python with `labkit_ratelimit` (a release build, the wheel say), `limits` and `redis`, and redis-server, or in `--redis`
-the port of one that runs here. Prints a table, or with `--format json` versions and rows with their targets, for bench/run. Judges
-nothing. A time is the median of the rounds, a ratio the median of the rounds' ratios.
+the port of one that runs here. Prints a table, or with `--format json` versions and rows with their targets, for bench/run: then it
+prints `round` before each round on Redis and waits for a line, while bench/run asks the same server. Judges nothing. A time is the
+median of the rounds, a ratio the median of the rounds' ratios.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import platform
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from timeit import Timer
@@ -35,9 +37,10 @@ VALUES = ["198.18.0.1", "user:42", "/api/v4/projects"]
 class Rounds:
     """Microseconds a call, of each case in each round."""
 
-    def __init__(self, measured: Measured, calls: int, rounds: int) -> None:
+    def __init__(self, measured: Measured, calls: int, rounds: int, before: Callable[[], object] = lambda: None) -> None:
         self.took: dict[str, list[float]] = {name: [] for name in measured}
         for turn in range(rounds):
+            before()
             # In turning order, so that a noisy neighbour meets all alike.
             for name, timer in sorted(measured.items(), reverse=turn % 2 == 1):
                 self.took[name].append(timer.timeit(calls) / calls * 1e6)
@@ -96,9 +99,15 @@ def row(what: str, value: float, unit: str, **more: object) -> Row:
     return {"what": what, "value": value, "unit": unit, **more}
 
 
-def measured(port: int, rounds: int) -> list[Row]:
-    """In: the port of a Redis, how many rounds. Out: the rows."""
-    memory, remote = Rounds(in_memory(), IN_MEMORY, rounds), Rounds(on_redis(port), ON_REDIS, rounds)
+def others_turn() -> None:
+    """What started this asks the same server meanwhile."""
+    print("round", flush=True)
+    sys.stdin.readline()
+
+
+def measured(port: int, rounds: int, before: Callable[[], object]) -> list[Row]:
+    """In: the port of a Redis, how many rounds, and what is done before each on that Redis. Out: the rows."""
+    memory, remote = Rounds(in_memory(), IN_MEMORY, rounds), Rounds(on_redis(port), ON_REDIS, rounds, before)
     in_the_core = Rounds(held(port), IN_MEMORY, rounds)
     faster, three_hits = memory.ratio(THEIRS, OURS), remote.ratio(OURS, THEIRS)
     in_memory_beside = {"store": "memory", "what": "check, 3 properties, 1 rule", "peer": "`limits`, a hit of a fixed window", "times": faster}
@@ -124,7 +133,8 @@ def main() -> None:
     options = parser.parse_args()
     server = None if options.redis else PrivateRedis()
     try:
-        rows = measured(server.port if server else options.redis, options.rounds)
+        before = others_turn if options.format == "json" else lambda: None
+        rows = measured(server.port if server else options.redis, options.rounds, before)
     finally:
         if server:
             server.stop()

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 # What the Ruby gem costs, beside one plain script on the same pool, and beside rack-attack. Prints versions and rows as
-# JSON, for `bench/run`. Contract: `measure.rb PORT ROUNDS`, a Redis of our own listening at PORT of 127.0.0.1.
+# JSON, for `bench/run`. Contract: `measure.rb PORT ROUNDS`, a Redis of our own listening at PORT of 127.0.0.1. Before
+# each round on Redis it prints `round` and waits for a line, while bench/run asks the same server. JSON comes last.
 
 require "json"
 require_relative "memory_cases"
@@ -26,7 +27,11 @@ end
 
 redis = RedisCases.new(port)
 memory = MemoryCases.new
-measured = Rounds.interleave(rounds, redis.cases, Rounds::MANY)
+measured = Rounds.interleave(rounds, redis.cases, Rounds::MANY) do
+  puts "round"
+  $stdout.flush
+  $stdin.gets
+end
 local = Rounds.interleave(rounds, memory.cases.merge(redis.silent_cases), Rounds::FEW)
 
 # A ratio, of processor time unless another is named.

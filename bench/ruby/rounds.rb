@@ -21,9 +21,13 @@ class Rounds
     #
     # @param cases [Hash{Symbol => Case}]
     # @param slices [Integer] how many make a round. Of few, none pays for what another left behind
+    # @yield before each round
     def interleave(rounds, cases, slices)
       round(cases, slices)
-      measured = Array.new(rounds) { round(cases, slices) }
+      measured = Array.new(rounds) do
+        yield if block_given?
+        round(cases, slices)
+      end
       new(cases.keys.to_h { |name| [name, measured.map { |one| one.fetch(name) }] })
     end
 

@@ -40,33 +40,36 @@ impl Load {
     }
 }
 
-/// The rates of one server.
+/// The rates of one server, under some loads.
 pub(crate) struct Ceiling {
     port: u16,
-    rates: Vec<Vec<f64>>,
+    rates: Vec<(Load, Vec<f64>)>,
 }
 
 impl Ceiling {
     /// The server knows the script then.
-    pub(crate) fn of(server: &Server) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn of(server: &Server, loads: &[Load]) -> Result<Self, Box<dyn Error>> {
         let _: String = cmd("SCRIPT").arg("LOAD").arg(Script::chain().source()).query(&mut server.connect()?)?;
-        Ok(Self { port: server.port(), rates: vec![Vec::new(); Load::ALL.len()] })
+        Ok(Self { port: server.port(), rates: loads.iter().map(|load| (*load, Vec::new())).collect() })
     }
 
-    /// Takes so many samples under each load, in turn.
-    pub(crate) fn sample(&mut self, samples: usize) -> Result<(), Box<dyn Error>> {
-        for _ in 0..samples {
-            for (load, rates) in Load::ALL.iter().zip(&mut self.rates) {
-                rates.push(rate(self.port, *load)?);
-            }
+    /// Where the server listens, on the loopback address.
+    pub(crate) const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Takes a sample under each load.
+    pub(crate) fn sample(&mut self) -> Result<(), Box<dyn Error>> {
+        for (load, rates) in &mut self.rates {
+            rates.push(rate(self.port, *load)?);
         }
         Ok(())
     }
 
     /// Calls a second, the median of the samples; none under a load that is not measured.
     pub(crate) fn rate(&self, load: Load) -> Option<f64> {
-        let at = Load::ALL.iter().position(|one| *one == load)?;
-        (!self.rates[at].is_empty()).then(|| median(self.rates[at].clone()))
+        let (_, rates) = self.rates.iter().find(|(one, rates)| *one == load && !rates.is_empty())?;
+        Some(median(rates.clone()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the Go module costs: rounds of the benchmarks of `bench/go`, each case in a process of its own.
 
-use crate::ceiling::Load;
+use crate::ceiling::{Ceiling, Load};
 use crate::report::Beside;
 use crate::rounds::median;
 use crate::sdk::{Bound, Told, ToldRow, Unit, at, run};
@@ -24,17 +24,18 @@ const PEER: &str = "go-limiter";
 const MODULES: [&str; 3] =
     ["github.com/redis/go-redis/v9", "github.com/go-redis/redis_rate/v10", "github.com/sethvargo/go-limiter"];
 
-/// Stages the library, builds the benchmarks, and runs them on the Redis at `port`.
-pub(crate) fn measure(port: u16, rounds: usize) -> Result<Told, Box<dyn Error>> {
+/// Stages the library, builds the benchmarks, and runs them on the Redis of the ceiling.
+pub(crate) fn measure(ceiling: &mut Ceiling, rounds: usize) -> Result<Told, Box<dyn Error>> {
     run(&mut Command::new(at("ci/go-library")))?;
     let binary = std::env::current_exe()?.with_file_name("labkit-ratelimit-bench-go");
     run(Command::new("go").arg("-C").arg(at("bench/go")).args(["test", "-c", "-o"]).arg(&binary))?;
     let mut samples = Samples::default();
     let cases = Case::all();
     for round in 0..rounds {
+        ceiling.sample()?;
         for turn in 0..cases.len() {
             let case = &cases[(round + turn) % cases.len()];
-            samples.0.entry(case.key()).or_default().push(sample(&binary, port, case)?);
+            samples.0.entry(case.key()).or_default().push(sample(&binary, ceiling.port(), case)?);
         }
     }
     Ok(Told { versions: versions()?, rows: samples.rows() })

@@ -22,7 +22,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 pub(crate) fn beside_the_ceiling(rounds: usize, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let server = Server::start()?;
     // It loads the script, and says at once what is missing.
-    Ceiling::of(&server)?.sample(1)?;
+    Ceiling::of(&server, &Load::ALL)?.sample()?;
     let (waiting, tasks) = (Waiting::on(&server)?, Tasks::on(&server)?);
     let keys = users(USERS);
     let (server, waiting, tasks, keys) = (&server, &waiting, &tasks, &keys);

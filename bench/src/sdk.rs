@@ -6,7 +6,7 @@ use crate::report::{Beside, Report, Target};
 use crate::server::Server;
 use serde::Deserialize;
 use std::error::Error;
-use std::io;
+use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -83,30 +83,29 @@ pub(crate) fn measured(
     rounds: usize,
     report: &mut Report,
 ) -> Result<Vec<String>, Box<dyn Error>> {
-    type Measure = fn(u16, usize) -> Result<Told, Box<dyn Error>>;
-    let (name, measure): (_, Measure) = match section {
-        "ruby" => ("Ruby", ruby),
-        "go" => ("Go", go::measure),
-        "python" => ("Python", python),
+    type Measure = fn(&mut Ceiling, usize) -> Result<Told, Box<dyn Error>>;
+    let alone = Load::new(3, 1);
+    let (name, loads, measure): (_, &[Load], Measure) = match section {
+        "ruby" => ("Ruby", &[alone], ruby),
+        "go" => ("Go", &[alone, Load::new(3, 50)], go::measure),
+        "python" => ("Python", &[alone], python),
         _ => return Err(io::Error::other(format!("no package `{section}`")).into()),
     };
     let server = Server::start()?;
-    let mut ceiling = Ceiling::of(&server)?;
-    // Half of it before and half behind: what else the machine does changes meanwhile.
-    ceiling.sample(rounds.div_ceil(2))?;
-    let told = measure(server.port(), rounds)?;
-    ceiling.sample(rounds / 2)?;
+    let mut ceiling = Ceiling::of(&server, loads)?;
+    let told = measure(&mut ceiling, rounds)?;
     add(section, name, told, |load| ceiling.rate(load), report)
 }
 
-fn ruby(port: u16, rounds: usize) -> Result<Told, Box<dyn Error>> {
+fn ruby(ceiling: &mut Ceiling, rounds: usize) -> Result<Told, Box<dyn Error>> {
     run(Command::new("rake").arg("--quiet").arg("--rakefile").arg(at("ruby/Rakefile")).arg("compile"))?;
-    let numbers = [port.to_string(), rounds.to_string()];
-    Ok(serde_json::from_slice(&run(Command::new("ruby").arg(at("bench/ruby/measure.rb")).args(numbers))?)?)
+    let numbers = [ceiling.port().to_string(), rounds.to_string()];
+    let told = in_turn(Command::new("ruby").arg(at("bench/ruby/measure.rb")).args(numbers), || ceiling.sample())?;
+    Ok(serde_json::from_str(&told)?)
 }
 
 /// The package is built as a release, and run by the Python that `ci/setup` makes.
-fn python(port: u16, rounds: usize) -> Result<Told, Box<dyn Error>> {
+fn python(ceiling: &mut Ceiling, rounds: usize) -> Result<Told, Box<dyn Error>> {
     const BUILD: &str = "import sys; from pathlib import Path; from judge.languages import python_package; \
                          print(python_package(Path(sys.argv[1])), end='')";
     let python = at(".venv/bin/python3");
@@ -118,8 +117,8 @@ fn python(port: u16, rounds: usize) -> Result<Told, Box<dyn Error>> {
     let folder = String::from_utf8(run(build.arg("-c").arg(BUILD).arg(at("")))?)?;
     let mut compare = Command::new(&python);
     compare.env("PYTHONPATH", folder).arg(at("bench/python/compare.py")).args(["--format", "json"]);
-    compare.args(["--redis", &port.to_string(), "--rounds", &rounds.to_string()]);
-    Ok(serde_json::from_slice(&run(&mut compare)?)?)
+    compare.args(["--redis", &ceiling.port().to_string(), "--rounds", &rounds.to_string()]);
+    Ok(serde_json::from_str(&in_turn(&mut compare, || ceiling.sample())?)?)
 }
 
 /// A place in the repository.
@@ -137,6 +136,27 @@ pub(crate) fn run(command: &mut Command) -> io::Result<Vec<u8>> {
     } else {
         Err(io::Error::other(format!("{name} failed: {}", output.status)))
     }
+}
+
+/// Runs it, and gives the last line that it prints. For each other one (`round`) it waits while it is our turn, until it has a line.
+fn in_turn(
+    command: &mut Command,
+    mut turn: impl FnMut() -> Result<(), Box<dyn Error>>,
+) -> Result<String, Box<dyn Error>> {
+    let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut last = String::new();
+    if let (Some(mut input), Some(output)) = (process.stdin.take(), process.stdout.take()) {
+        for line in BufReader::new(output).lines() {
+            last = line?;
+            if last == "round" {
+                turn()?;
+                input.write_all(b"go on\n")?;
+            }
+        }
+    }
+    let status = process.wait()?;
+    let name = command.get_program().display();
+    if status.success() { Ok(last) } else { Err(io::Error::other(format!("{name} failed: {status}")).into()) }
 }
 
 /// Adds its rows, and behind a rate its share of the ceiling.
@@ -196,6 +216,18 @@ mod tests {
         assert_eq!((&rows[1]["value"], &rows[2]["value"]), (&json!(200.0), &json!(0.25)));
         let told = read(&json!([row])).expect("rows");
         assert!(add("ruby", "Ruby", told, |_| None, &mut Report::default()).is_err());
+    }
+
+    #[test]
+    fn rounds_and_our_turns_alternate() {
+        let told = "for n in 1 2 3; do echo round; read line; said=$said/$line; done; echo $said";
+        let mut turns = 0;
+        let last = in_turn(Command::new("sh").args(["-c", told]), || {
+            turns += 1;
+            Ok(())
+        });
+        assert_eq!((last.expect("a line").as_str(), turns), ("/go on/go on/go on", 3));
+        assert!(in_turn(Command::new("sh").args(["-c", "echo {}; exit 3"]), || Ok(())).is_err());
     }
 
     #[test]
