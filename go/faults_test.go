@@ -311,6 +311,27 @@ func TestTextOfRulesHasNoWordsOfOurOwn(t *testing.T) {
 	}
 }
 
+// JSON readers make a float of an integer beyond 64 bits; in rules it is its text.
+func TestIntegersBeyond64BitsInTextOfRulesAreTexts(t *testing.T) {
+	limiter := newLimiter(t, Config{Rules: []Rule{RuleFromJSON([]byte(
+		`{"name": "r", "limit": 1, "period_s": 1, "match": {"a": {"one_of": [ 36893488147419103232, -9223372036854775809 ,1e20]}}}`))}})
+	for _, c := range []struct {
+		value any
+		holds bool
+	}{
+		{"36893488147419103232", true}, {"-9223372036854775809", true}, {1e20, true},
+		{36893488147419103232.0, false}, {-9223372036854775808.0, false}, {"100000000000000000000", false},
+	} {
+		if result, err := limiter.Peek(t.Context(), Identifier{"a": c.value}); err != nil || result.Matched() != c.holds {
+			t.Errorf("%v: %t, %v", c.value, result.Matched(), err)
+		}
+	}
+	rule := RuleFromJSON([]byte(`{"name": "r", "limit": 36893488147419103232, "period_s": 1}`))
+	if codes := findingsOf(t, Config{Rules: []Rule{rule}}); codes["rules[0].limit"] == "" {
+		t.Error(codes)
+	}
+}
+
 type odd struct{ fakeRedis }
 
 func (*odd) Punctual() bool { panic("no client") }

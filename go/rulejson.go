@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"math"
 	"reflect"
 	"regexp"
@@ -176,7 +177,8 @@ func (w *ruleWriter) scalar(given any) any {
 		case math.IsInf(value, 0):
 			return object{"$float": "inf"}
 		}
-		return value
+		// With an exponent it is no integer, however large: one beyond 64 bits would be a text.
+		return json.RawMessage(strconv.FormatFloat(value, 'e', -1, 64))
 	case []byte:
 		return textOrBytes(value)
 	default:
