@@ -2,9 +2,7 @@ package ratelimit
 
 import (
 	"context"
-	"fmt"
 	"sync"
-	"time"
 
 	"gitlab.com/gitlab-org/labkit-ratelimit/go/internal/native"
 )
@@ -68,10 +66,6 @@ func (f *flight) run() {
 // runHere runs it where it is waited for, by a client that ends it in time.
 func (f *flight) runHere() {
 	reply, err := runScript(f.lapse, f.limiter.redis, &f.call)
-	if err != nil && !time.Now().Before(f.lapse.deadline) {
-		// What the client calls it is the client's.
-		err = fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
-	}
 	f.land(reply, err)
 }
 

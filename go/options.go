@@ -34,7 +34,7 @@ func (w *ruleWriter) options(config *Config) Topology {
 		return topology
 	}
 	if isNil(config.Redis) {
-		w.found("option_invalid", "redis", fmt.Sprintf("redis is a client, and this is a nil of %T", config.Redis))
+		w.found("option_invalid", "redis", fmt.Sprintf("redis is a client, and this is a nil of %T: make the client first, or leave it out to count in memory", config.Redis))
 		return topology
 	}
 	clustered, err := w.ask(config.Redis)
@@ -59,6 +59,11 @@ func isNil(redis Scripter) bool {
 // ask asks a client what it knows of itself, once, where a panic can still be told.
 func (w *ruleWriter) ask(redis Scripter) (clustered bool, err error) {
 	defer recovered(&err)
+	if redis, ok := redis.(Usable); ok {
+		if err := redis.Usable(); err != nil {
+			return false, err
+		}
+	}
 	if redis, ok := redis.(Punctual); ok {
 		w.punctual = redis.Punctual()
 	}
