@@ -10,7 +10,7 @@ import (
 )
 
 // Check charges the request's cost and decides. The result can always be used: an error, an [*Error], only tells why
-// there is no verdict. Where ctx ends before Redis answers, the wait ends at once; the request may then have been
+// there is no verdict. A nil ctx never ends. Where ctx ends before Redis answers, the wait ends at once; the request may then have been
 // charged all the same.
 func (l *Limiter) Check(ctx context.Context, id Identifier, options ...Option) (Result, error) {
 	return l.decide(ctx, native.Check, id, options)
@@ -35,6 +35,9 @@ func (l *Limiter) Enforce(ctx context.Context, id Identifier, options ...Option)
 }
 
 func (l *Limiter) decide(ctx context.Context, mode native.Mode, id Identifier, options []Option) (Result, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	request := requestOf(options)
 	w := newWork()
 	defer w.done()

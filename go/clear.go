@@ -10,6 +10,9 @@ import (
 // Clear deletes counter and ban of every rule but the skips for an identifier, whether they match or not, and gives how
 // many keys it deleted. It deletes what it can; an error, an [*Error], tells of the last thing that failed.
 func (l *Limiter) Clear(ctx context.Context, id Identifier) (deleted uint64, err error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	w := newWork()
 	defer w.done()
 	defer runtime.KeepAlive(l)

@@ -33,15 +33,18 @@ func (l *Limiter) onRedis(
 // run sends the call that w holds, waits, and tells the core what came of it. cause is what a failure has behind it; left
 // tells that ctx ended first.
 func (l *Limiter) run(ctx context.Context, w *work) (status native.Status, cause error, left bool) {
+	pending, ended := w.answer.Pending, false
+	// A context that panics, or a client that ends its goroutine, must not leave the call with the core for ever.
+	defer func() {
+		if !ended {
+			l.forget(pending)
+		}
+	}()
 	if ctx.Err() != nil {
-		pending, reason := w.answer.Pending, context.Cause(ctx)
-		class, text := classOf(reason)
-		status := native.Abandon(l.handle, pending, class, text, &w.answer, w.evaluations)
-		l.forget(pending)
-		return status, endOf(ctx), true
+		class, text := classOf(context.Cause(ctx))
+		return native.Abandon(l.handle, pending, class, text, &w.answer, w.evaluations), endOf(ctx), true
 	}
 	flight := l.newFlight(ctx, w)
-	pending := flight.call.pending
 	if l.punctual && ctx.Done() == nil {
 		flight.runHere()
 	} else {
@@ -49,12 +52,14 @@ func (l *Limiter) run(ctx context.Context, w *work) (status native.Status, cause
 		if !flight.wait(ctx) {
 			reason := context.Cause(ctx)
 			if status, left := flight.leave(reason, w); left {
+				ended = true
 				return status, endOf(ctx), true
 			}
 		}
 	}
 	kind, class, text, cause := flight.outcome()
 	flight.done()
+	ended = true
 	return native.Settle(l.handle, pending, kind, class, text, &w.answer, w.evaluations, w.buffer), cause, false
 }
 
