@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"gitlab.com/gitlab-org/labkit-ratelimit/go/internal/native"
 )
 
 // logged is a logger, and what it was told.
@@ -342,6 +345,7 @@ func TestOptionsThatMeanNothingAreFound(t *testing.T) {
 		"topology": {Topology: "bogus"},
 		"deadline": {Deadline: -1},
 		"redis":    {Redis: (*fakeRedis)(nil)},
+		"clock":    {Clock: &ManualClock{}},
 	} {
 		if codes := findingsOf(t, config); len(codes) != 1 || codes[path] != "option_invalid" {
 			t.Errorf("%s: %v", path, codes)
@@ -356,6 +360,101 @@ func TestOptionsThatMeanNothingAreFound(t *testing.T) {
 	}
 	if _, err := New(all); !strings.Contains(err.Error(), "a deadline is 1 µs or more, or 0 for 100ms, not 500ns") {
 		t.Error(err)
+	}
+}
+
+func TestNamesThatAreNoneAreFound(t *testing.T) {
+	codes := findingsOf(t, Config{Properties: []string{"ip", "", "\xff", "a b"}, AllowedSkipRules: []string{"office", "Office"}})
+	want := map[string]string{
+		"properties[1]": "property_invalid", "properties[2]": "property_invalid", "properties[3]": "property_invalid",
+		"allowed_skip_rules[1]": "name_invalid",
+	}
+	if !maps.Equal(codes, want) {
+		t.Error(codes)
+	}
+}
+
+func TestANumberIsGivenOnce(t *testing.T) {
+	number := func(any) (any, error) { return 1, nil }
+	codes := findingsOf(t, Config{Rules: []Rule{
+		{Name: "a", Limit: 1, LimitFunc: number, Period: time.Second, PeriodFunc: number, BanFor: time.Second, BanForFunc: number},
+		{Name: "b", LimitFunc: number, PeriodFunc: number, BanForFunc: number},
+	}})
+	want := map[string]string{
+		"rules[0].limit": "duplicate_key", "rules[0].period_s": "duplicate_key", "rules[0].ban_for_s": "duplicate_key",
+	}
+	if !maps.Equal(codes, want) {
+		t.Error(codes)
+	}
+}
+
+// Lists that hold one another are few in memory, and have no end when they are written.
+func TestListsThatHoldOneAnotherAreAMistakeAtOnce(t *testing.T) {
+	for _, times := range []int{2, 20} {
+		shared := []any{Regex("a")}
+		for range 22 {
+			next := make([]any, times)
+			for at := range next {
+				next[at] = shared
+			}
+			shared = next
+		}
+		start := time.Now()
+		codes := findingsOf(t, Config{Rules: []Rule{{Name: "r", Limit: 1, Period: time.Second, Match: map[string]any{"a": shared}}}})
+		if took := time.Since(start); took > 5*time.Second || len(codes) == 0 {
+			t.Errorf("%d times: %v after %s", times, len(codes), took)
+		}
+	}
+}
+
+func TestNoErrorSaysItsKindTwice(t *testing.T) {
+	limiter := newLimiter(t, Config{Rules: perUser(1)})
+	_ = limiter.Close()
+	_, closed := limiter.Check(t.Context(), user)
+	_, defect := limiter.undecided(t.Context(), statusError(native.Panic), user)
+	for err, want := range map[error]string{
+		closed: "ratelimit: the limiter is closed: limiter lim",
+		defect: "ratelimit: a defect: limiter lim: the library panicked",
+	} {
+		if err.Error() != want {
+			t.Errorf("%q, not %q", err, want)
+		}
+	}
+}
+
+type traced struct{ slog.Handler }
+
+func (h traced) Handle(ctx context.Context, record slog.Record) error {
+	record.Add("trace", ctx.Value(traced{}), "over", ctx.Err() != nil)
+	return h.Handler.Handle(ctx, record)
+}
+
+// A line of the log belongs to its request: a handler finds the trace in the context, which is not over.
+func TestALineHasTheContextOfItsRequest(t *testing.T) {
+	var log bytes.Buffer
+	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), traced{}, "4711"))
+	config := Config{Rules: perUser(1), Logger: slog.New(traced{slog.NewTextHandler(&log, nil)})}
+	onRedis := config
+	onRedis.Redis = fakeRedis{}
+	for name, call := range map[string]func(*Limiter){
+		"check": func(limiter *Limiter) { _, _ = limiter.Check(ctx, Identifier{"user": math.NaN()}) },
+		"clear": func(limiter *Limiter) { _, _ = limiter.Clear(ctx, Identifier{"user": math.NaN()}) },
+		"redis": func(limiter *Limiter) { _, _ = limiter.Check(ctx, user) },
+		"ended": func(limiter *Limiter) { cancel(); _, _ = limiter.Check(ctx, user) },
+		"closed": func(limiter *Limiter) {
+			_ = limiter.Close()
+			_, _ = limiter.Check(ctx, user)
+		},
+	} {
+		for _, config := range []Config{config, onRedis} {
+			log.Reset()
+			limiter := newLimiter(t, config)
+			call(limiter)
+			if lines := log.String(); lines != "" && strings.Count(lines, "\n") != strings.Count(lines, "trace=4711 over=false") ||
+				lines == "" && config.Redis != nil {
+				t.Errorf("%s: %s", name, lines)
+			}
+		}
 	}
 }
 

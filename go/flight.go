@@ -101,7 +101,7 @@ func (f *flight) late() {
 func (f *flight) tell(kind native.Outcome, class, text string) {
 	if !f.told {
 		f.told = true
-		f.limiter.settleAbandoned(f.call.pending, kind, class, text)
+		f.limiter.settleAbandoned(f.lapse.Context, f.call.pending, kind, class, text)
 	}
 }
 
@@ -154,11 +154,12 @@ func (f *flight) leave(reason error, w *work) (native.Status, bool) {
 }
 
 // settleAbandoned tells the core how a call ended that nobody waited for.
-func (l *Limiter) settleAbandoned(pending uint64, kind native.Outcome, class, text string) {
+func (l *Limiter) settleAbandoned(ctx context.Context, pending uint64, kind native.Outcome, class, text string) {
 	w := newWork()
+	w.wrote = true
 	defer w.done()
 	if native.Settle(l.handle, pending, kind, class, text, &w.answer, w.evaluations, w.buffer) == native.Done {
-		l.heard(&w.answer, nil)
+		l.heard(ctx, &w.answer, nil)
 	}
 }
 

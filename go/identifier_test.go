@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"math"
@@ -22,6 +23,8 @@ type (
 	broken struct{}
 	angry  struct{}
 	named  struct{ name string }
+	blob   []byte
+	octet  uint8
 )
 
 func (broken) MarshalText() ([]byte, error) { return nil, errors.New("no") }
@@ -41,6 +44,9 @@ func TestAValueIsWhatItsKindSays(t *testing.T) {
 		{&text, []byte("x")}, {&pointer, []byte("x")}, {&number, int64(7)}, {none, nil}, {&none, nil},
 		{netip.MustParseAddr("198.18.0.1"), []byte("198.18.0.1")}, {net.ParseIP("198.18.0.1"), []byte("198.18.0.1")},
 		{&named{"n"}, []byte("n")}, {error(nil), nil},
+		{blob("ab"), []byte("ab")}, {blob{0xff}, []byte{0xff}}, {json.RawMessage("a"), []byte("a")}, {&blob{'a'}, []byte("a")},
+		{[]octet{'a'}, []byte("a")}, {blob(nil), []byte{}},
+		{float32(0.1), 0.1}, {ratio(-0.3), -0.3}, {float32(math.MaxFloat32), 3.4028235e38},
 	} {
 		scalar, bad := scalarOf(c.given)
 		if bad != "" || !reflect.DeepEqual(scalar, c.scalar) {
@@ -54,7 +60,7 @@ func TestWhatHasNoTextIsABadValue(t *testing.T) {
 		given any
 		what  string
 	}{
-		{[]string{"a"}, "a list"}, {[2]int{}, "a list"}, {map[string]int{}, "a map"}, {struct{}{}, "a struct {}"},
+		{[]string{"a"}, "a list"}, {[2]int{}, "a list"}, {[]int8{1}, "a list"}, {map[string]int{}, "a map"}, {struct{}{}, "a struct {}"},
 		{named{"n"}, "a ratelimit.named"}, {func() {}, "a func()"}, {complex(1, 2), "a complex128"},
 		{broken{}, "a ratelimit.broken whose MarshalText fails"}, {angry{}, "a ratelimit.angry that panics"},
 		{&[]string{}, "a list"},

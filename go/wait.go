@@ -16,15 +16,15 @@ func (l *Limiter) onRedis(
 	for {
 		switch status {
 		case native.Done:
-			return l.decided(w, rules, id, asked, cause)
+			return l.decided(ctx, w, rules, id, asked, cause)
 		case native.Pending:
 		case native.TooSmall:
 			w.grow()
 			if status = native.Call(w.answer.Pending, &w.answer, w.buffer); status != native.Pending {
-				return l.undecided(statusError(status), id)
+				return l.undecided(ctx, statusError(status), id)
 			}
 		default:
-			return l.undecided(statusError(status), id)
+			return l.undecided(ctx, statusError(status), id)
 		}
 		status, cause, _ = l.run(ctx, w)
 	}
