@@ -121,7 +121,7 @@ const (
 	deepest = 10
 	// mostBranches is how many lists and maps one matcher may have. One that is there many times counts each time, and
 	// a few that hold one another have no end that anybody would wait for.
-	mostBranches = 1 << 16
+	mostBranches = 1 << 13
 )
 
 func (w *ruleWriter) matcher(given any, depth int) any {
