@@ -117,8 +117,8 @@ func (w *ruleWriter) match(matchers map[string]any) object {
 }
 
 const (
-	// deepest is beyond what the core takes: 8 levels.
-	deepest = 10
+	// deepest is beyond what the core takes, and short of what a list that holds itself would take.
+	deepest = 64
 	// mostBranches is how many lists and maps one matcher may have. One that is there many times counts each time, and
 	// a few that hold one another have no end that anybody would wait for.
 	mostBranches = 1 << 13

@@ -280,8 +280,7 @@ impl Builder {
         };
         let properties =
             odd("properties", &self.properties, names::is_property_name, Code::PropertyInvalid, "property");
-        let skips =
-            odd("allowed_skip_rules", &self.allowed_skip_rules, names::is_rule_name, Code::NameInvalid, "rule");
+        let skips = odd("allowed_skip_rules", &self.allowed_skip_rules, names::is_rule_name, Code::NameInvalid, "rule");
         properties.into_iter().chain(skips).collect()
     }
 }
