@@ -2,9 +2,7 @@ package ratelimit
 
 import (
 	"context"
-	"fmt"
 	"sync"
-	"time"
 
 	"gitlab.com/gitlab-org/labkit-ratelimit/go/internal/native"
 )
@@ -74,12 +72,7 @@ func (f *flight) run() {
 // runHere runs it where it is waited for, by a client that ends it in time.
 func (f *flight) runHere() {
 	reply, err := f.send()
-	if err != nil && !time.Now().Before(f.lapse.deadline) {
-		// What the client calls it is the client's.
-		err = fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
-	}
-	// Nobody else looks before it is given back.
-	f.isLanded, f.reply, f.err = true, reply, err
+	f.land(reply, err)
 }
 
 // land takes what came of the call.
@@ -123,7 +116,7 @@ func (f *flight) wake() {
 func (f *flight) tell(kind native.Outcome, class, text string) {
 	if !f.told {
 		f.told = true
-		f.limiter.settleAbandoned(f.call.pending, kind, class, text)
+		f.limiter.settleAbandoned(f.lapse.Context, f.call.pending, kind, class, text)
 	}
 }
 
@@ -174,11 +167,12 @@ func (f *flight) leave(reason error, w *work) (native.Status, bool) {
 }
 
 // settleAbandoned tells the core how a call ended that nobody waited for.
-func (l *Limiter) settleAbandoned(pending uint64, kind native.Outcome, class, text string) {
+func (l *Limiter) settleAbandoned(ctx context.Context, pending uint64, kind native.Outcome, class, text string) {
 	w := newWork()
+	w.wrote = true
 	defer w.done()
 	if native.Settle(l.handle, pending, kind, class, text, &w.answer, w.evaluations, w.buffer) == native.Done {
-		l.heard(&w.answer, nil)
+		l.heard(ctx, &w.answer, nil)
 	}
 }
 

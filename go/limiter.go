@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -95,7 +96,7 @@ func build(config Config, documents *Documents) (*Limiter, *rejection, error) {
 		native.Free(handle)
 		return nil, nil, fmt.Errorf("%w: %w", ErrInternal, err)
 	}
-	limiter.write(said.Logs, nil)
+	limiter.write(context.Background(), said.Logs, nil)
 	if status == native.Rejected {
 		return nil, said.Error, nil
 	}
@@ -115,7 +116,7 @@ func settings(config Config, documents *Documents, writer *ruleWriter) object {
 	}
 	settings.put("evaluation", config.Evaluation, config.Evaluation != "")
 	settings.put("on_error", config.OnError, config.OnError != "")
-	if config.Clock != nil {
+	if config.Clock != nil && config.Clock.handle != 0 {
 		settings["clock"] = config.Clock.handle
 	}
 	if documents != nil {

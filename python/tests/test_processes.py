@@ -9,7 +9,9 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import redis
+import valkey
 from rules import in_memory, per_ip
 
 from labkit_ratelimit import Limiter
@@ -26,10 +28,13 @@ def in_child(work: Callable[[], Any]) -> Any:
     ours, theirs = context.Pipe()
     child = context.Process(target=lambda: theirs.send(work()))
     child.start()
-    assert ours.poll(20), "the child hangs"
-    answer = ours.recv()
-    child.join()
-    return answer
+    try:
+        assert ours.poll(20), "the child hangs"
+        return ours.recv()
+    finally:
+        # One that hangs would be waited for when this process ends.
+        child.join(5)
+        child.kill()
 
 
 def test_a_child_goes_on_in_memory() -> None:
@@ -54,6 +59,32 @@ def test_a_child_goes_on_on_redis(server: PrivateRedis) -> None:
         return info and info.count
 
     assert [in_child(count), count(), in_child(count), count()] == [2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("pool", [redis.ConnectionPool, redis.BlockingConnectionPool, valkey.ConnectionPool])
+def test_a_child_goes_on_though_a_thread_of_its_parent_had_the_lock_of_the_pool(
+    server: PrivateRedis, pool: Any
+) -> None:
+    kind: Any = valkey.Valkey if pool is valkey.ConnectionPool else redis.Redis
+    client = kind(connection_pool=pool(host="127.0.0.1", port=server.port))
+    limiter = Limiter(f"locked_{pool.__module__[:5]}_{pool.__name__.lower()}", [per_ip(4)], client, deadline=5)
+    assert limiter.check({"ip": "1"}).allowed
+    has, end = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with client.connection_pool._lock:
+            has.set()
+            end.wait()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    has.wait()
+    try:
+        assert in_child(lambda: limiter.check({"ip": "1"}).error) is False
+    finally:
+        end.set()
+        thread.join()
+    assert limiter.peek({"ip": "1"}).info.count == 2  # type: ignore[union-attr]
 
 
 def test_forks_while_threads_check(server: PrivateRedis) -> None:

@@ -9,29 +9,37 @@ import labkit_ratelimit
 from backend import Backend
 from calls import CALLS
 from labkit_ratelimit import _native
+from log import Log
 from scenario import Scenario
+from share import Share
 
 
-def options(words: list[str]) -> tuple[str, list[str], list[str]]:
-    """In: the command line. Out: the store, its addresses, the files."""
+def options(words: list[str]) -> tuple[str, list[str], list[str], dict[str, str]]:
+    """In: the command line. Out: the store, its addresses, the files, and what is played in the place of scenarios."""
     words, given = list(words), {}
     while words and words[0].startswith("--"):
         option = words.pop(0)
         given[option] = words.pop(0) if words else ""
     store = given.pop("--store", "")
+    instead: dict[str, str] = {option: given.pop(option) for option in ("--log", "--share") if option in given}
     addresses = [address for address in given.pop(f"--{store}", "").split(",") if address]
     if given or store not in ("memory", "redis", "cluster") or (store == "memory") == bool(addresses):
         sys.exit("give --store memory, --store redis --redis HOST:PORT or --store cluster --cluster HOST:PORT,...")
-    return store, addresses, words
+    return store, addresses, words, instead
 
 
 def main() -> None:
     """Plays every scenario of the files that runs on the store."""
-    store, addresses, files = options(sys.argv[1:])
+    store, addresses, files, instead = options(sys.argv[1:])
     # `async`: the limiters' asynchronous half, on an asynchronous client.
     calls = CALLS[os.environ.get("LABKIT_SPEC_CALLS", "sync")]()
     backend = Backend(addresses, clustered=store == "cluster", client=calls.client) if addresses else None
     print(json.dumps({"runner": {"language": "python", "version": labkit_ratelimit.__version__, "store": store, "library": _native.__file__}}))
+    if instead:
+        played = Log(instead["--log"], calls, backend) if "--log" in instead else Share(instead["--share"], addresses[0])
+        for line in played.play():
+            print(json.dumps(line), flush=True)
+        return
     done = 0
     for file in files:
         for data in json.loads(Path(file).read_text(encoding="utf-8")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
 from typing import TYPE_CHECKING, Any, cast
 
 from labkit_ratelimit._clients import wants_a_command
@@ -42,6 +43,12 @@ def _bounded(kind: Any) -> Any:
             self.labkit_hold.fail(ConnectionError())
             self.labkit_hold.let_go()
             kind.release(self, connection)
+
+        def reset(self) -> None:
+            """Begin anew after a fork, with a lock that no thread of the parent has: redis-py 8 takes it first."""
+            if "_lock" in self.__dict__:
+                self.__dict__["_lock"] = threading.RLock()
+            kind.reset(self)
 
     return Bounded
 
