@@ -42,9 +42,11 @@ def _go(root: Path) -> Runner:
     if shutil.which("go") is None:
         raise Misuse("there is no go to build the runner with: install it (ci/setup says which), or name what is built in LABKIT_SPEC_RUNNER_GO")
     binary = target_folder(root).resolve() / "go" / "spec-runner"
-    for build in (["ci/go-library"], ["go", "build", "-C", "spec-tests/go", "-o", str(binary), "."]):
+    fresh = binary.with_suffix(f".{os.getpid()}.tmp")
+    for build in (["ci/go-library"], ["go", "build", "-C", "spec-tests/go", "-o", str(fresh), "."]):
         if subprocess.run(build, cwd=root, stdin=subprocess.DEVNULL, check=False).returncode != 0:
             raise Misuse(f"the Go runner was not built: mend what `{shlex.join(build)}` says in {root}")
+    fresh.replace(binary)
     return Runner((str(binary),), binary)
 
 
