@@ -135,6 +135,21 @@ RSpec.shared_examples "a client" do |make, clustered|
         expect(Array.new(3) { counts(limited.peek({ user: 2 })) }).to all(eq([0.0] * 3))
       end
 
+      it "does not let callers that go before the deadline hide a dead store" do
+        limited = limiter(*rules, redis: redis, deadline: 0.1)
+        2.times { limited.check({ user: 1 }) }
+        went = []
+        paused(2000) do
+          went = Array.new(20) { Timeout.timeout(0.04) { limited.check({ user: 1 }) && :came } rescue :went } # rubocop:disable Style/RescueModifier
+          # Five deadlines are over; from then on nobody waits.
+          expect(went.chunk_while(&:eql?).map(&:first)).to eq(%i[went came])
+          expect(went.count(:went)).to be_between(8, 16)
+        end
+        expect(logger.lines.map { |line| line[:message] || line["message"] }.tally).to include("rate_limit_circuit_open" => 1)
+        gone = logger.lines.select { |line| line["error_message"].to_s.include?("did not wait") }
+        expect(gone.size).to eq(went.count(:went))
+      end
+
       it "works in a child process at once" do
         limited = limiter(*rules, redis: redis, deadline: 5)
         limited.check({ user: 1 })

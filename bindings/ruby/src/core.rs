@@ -26,6 +26,7 @@ pub(crate) struct Core {
 
 /// What the library takes for a panic of the binding's.
 const PANIC: &str = "panic";
+const LEFT: &str = "the caller did not wait for the store's answer";
 
 impl Core {
     fn new(ruby: &Ruby, name: Value, rules: RArray, given: RHash) -> Result<Self, Error> {
@@ -157,6 +158,18 @@ impl Core {
         }
     }
 
+    /// The decision of a check whose caller went and took its call with it, which is not told to it any more.
+    fn abandon(ruby: &Ruby, this: &Self, pending: Value, class: String) -> Result<Value, Error> {
+        let waiting = <&Waiting>::try_convert(pending)?;
+        let (deadline, pending) = (waiting.deadline(ruby)?, waiting.take(ruby)?);
+        let decision = controlled(ruby, || {
+            let decision = this.limiter.abandon(pending, class, LEFT);
+            this.limiter.waited_in_vain(waiting.since.elapsed(), deadline);
+            Ok(decision)
+        })?;
+        Decision::wrapped(ruby, decision, waiting.version)
+    }
+
     fn clear(ruby: &Ruby, this: &Self, attributes: Value) -> Result<u64, Error> {
         Ok(this.clearing(ruby, attributes)?.deleted())
     }
@@ -195,6 +208,15 @@ impl Core {
         Ok(match clearing.call() {
             Some(_) => pending,
             None => ruby.integer_from_u64(clearing.deleted()).as_value(),
+        })
+    }
+
+    fn abandon_clear(ruby: &Ruby, this: &Self, pending: Value) -> Result<(), Error> {
+        let waiting = <&WaitingClear>::try_convert(pending)?;
+        let deadline = waiting.clearing.lock().deadline();
+        controlled(ruby, || {
+            this.limiter.waited_in_vain(waiting.since.elapsed(), deadline);
+            Ok(())
         })
     }
 
@@ -254,9 +276,11 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("peek", method!(Core::peek, 2))?;
     class.define_method("plan", method!(Core::plan, 4))?;
     class.define_method("settle", method!(Core::settle, 3))?;
+    class.define_method("abandon", method!(Core::abandon, 2))?;
     class.define_method("clear", method!(Core::clear, 1))?;
     class.define_method("plan_clear", method!(Core::plan_clear, 1))?;
     class.define_method("settle_clear", method!(Core::settle_clear, 3))?;
+    class.define_method("abandon_clear", method!(Core::abandon_clear, 1))?;
     class.define_method("reload", method!(Core::reload, 1))?;
     class.define_method("close_circuit", method!(Core::close_circuit, 0))?;
     class.define_method("logs?", method!(Core::has_logs, 0))?;

@@ -5,7 +5,7 @@ use labkit_ratelimit::{Call, Clearing, Fault, Mode, Pending};
 use magnus::{Error, Module as _, RArray, RClass, RModule, RString, Ruby, Value, method, prelude::*};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A check or a peek whose call waits. Settled once.
 #[magnus::wrap(class = "Labkit::RateLimit::Native::Pending", free_immediately, size)]
@@ -13,12 +13,14 @@ pub(crate) struct Waiting {
     pending: Mutex<Option<Pending>>,
     pub(crate) mode: Mode,
     pub(crate) version: u64,
+    pub(crate) since: Instant,
 }
 
 /// A clear whose call waits.
 #[magnus::wrap(class = "Labkit::RateLimit::Native::PendingClear", free_immediately, size)]
 pub(crate) struct WaitingClear {
     pub(crate) clearing: Mutex<Clearing>,
+    pub(crate) since: Instant,
 }
 
 fn settled(ruby: &Ruby) -> Error {
@@ -27,7 +29,7 @@ fn settled(ruby: &Ruby) -> Error {
 
 impl Waiting {
     pub(crate) fn wrapped(ruby: &Ruby, pending: Pending, mode: Mode, version: u64) -> Result<Value, Error> {
-        allocate::object(ruby, Self { pending: Mutex::new(Some(pending)), mode, version })
+        allocate::object(ruby, Self { pending: Mutex::new(Some(pending)), mode, version, since: Instant::now() })
     }
 
     /// Takes it out, to be settled.
@@ -47,7 +49,7 @@ impl Waiting {
 
 impl WaitingClear {
     pub(crate) fn new(clearing: Clearing) -> Self {
-        Self { clearing: Mutex::new(clearing) }
+        Self { clearing: Mutex::new(clearing), since: Instant::now() }
     }
 }
 

@@ -29,6 +29,8 @@ struct State {
     failures: u32,
     pause_us: u64,
     open_until_us: u64,
+    // How long callers waited that went without an answer, since the last one.
+    waited_us: u64,
     // A call was let through to try the store.
     trying: bool,
 }
@@ -70,12 +72,26 @@ impl Circuit {
     pub(crate) fn succeeded(&self) -> Change {
         let mut state = self.state.lock();
         state.failures = 0;
+        state.waited_us = 0;
         if !self.is_open() {
             return Change::None;
         }
         *state = State::default();
         self.open.store(false, Relaxed);
         Change::Closed
+    }
+
+    /// A caller went at `now_us`, before its deadline, and its call with it. Waits that together reach a deadline, no
+    /// answer between them, are a failure.
+    pub(crate) fn waited(&self, waited_us: u64, deadline_us: u64, now_us: u64) -> Change {
+        let mut state = self.state.lock();
+        state.waited_us = state.waited_us.saturating_add(waited_us);
+        if state.waited_us < deadline_us {
+            return Change::None;
+        }
+        state.waited_us = 0;
+        drop(state);
+        self.failed(now_us)
     }
 
     /// A call failed at `now_us`.
@@ -132,5 +148,17 @@ mod tests {
             circuit.failed(1_000_000_000_000);
         }
         assert!(circuit.admits(1_000_000));
+    }
+    #[test]
+    fn callers_that_go_hide_no_dead_store() {
+        let circuit = Circuit::new();
+        for _ in 0..100 {
+            assert_eq!(circuit.waited(60, 100, 0), Change::None);
+            assert_eq!(circuit.succeeded(), Change::None, "an answer between them");
+        }
+        for _ in 0..9 {
+            assert_eq!(circuit.waited(60, 100, 0), Change::None);
+        }
+        assert_eq!(circuit.waited(60, 100, 0), Change::Opened, "five deadlines");
     }
 }

@@ -185,6 +185,18 @@ impl Limiter {
         self.decide_from(pending, Some(Failure::new(FailureKind::Abandoned, class_name, message)))
     }
 
+    /// Says how long a caller had waited that went and took its call with it, so that nothing will come of that. A store
+    /// that is dead is not to be hidden by callers with less patience than the limiter: where they waited for as long as
+    /// `deadline`, all together, and no call was answered meanwhile, that is one failure of the store.
+    pub fn waited_in_vain(&self, waited: Duration, deadline: Duration) {
+        let us = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let now_us = self.clock.now_us();
+        let circuit = self.redis().map(|redis| &redis.circuit);
+        if circuit.is_some_and(|circuit| circuit.waited(us(waited), us(deadline), now_us) == Change::Opened) {
+            self.warn_circuit("rate_limit_circuit_open");
+        }
+    }
+
     /// Takes what came of a call after its check was abandoned. It decides nothing, but shows whether the store works.
     pub fn settle_abandoned(&self, reply: Result<impl AsRef<[u8]>, Fault>) {
         match reply.map_err(|fault| fault.into_failure(None)) {

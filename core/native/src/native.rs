@@ -13,7 +13,7 @@ use labkit_ratelimit::{
 use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 /// The runtime keeps the deadline; how much later the thread that waits for it loses patience with the runtime.
@@ -66,7 +66,8 @@ impl NativeRedis {
     /// Charges and decides, without blocking the thread. As [`Limiter::check_with`].
     ///
     /// It is planned here and now and charged once the future is polled. A future dropped before it is ready
-    /// has no result and no metric; whether it counted is unknown.
+    /// has no result and no metric; whether it counted is unknown. How long it was waited for is not forgotten: see
+    /// [`Limiter::waited_in_vain`].
     pub fn check<'n, 'l, I: Identifier + ?Sized>(
         &'n self,
         limiter: &'l Limiter,
@@ -102,7 +103,9 @@ impl NativeRedis {
             match planned {
                 Planned::Done(decision) => return decision,
                 Planned::Call(pending) => {
+                    let wait = Wait::begins(limiter, pending.deadline());
                     let reply = self.answer(pending.call(), pending.deadline()).await;
+                    wait.ends();
                     planned = limiter.settle(pending, reply);
                 }
             }
@@ -111,7 +114,9 @@ impl NativeRedis {
 
     async fn settle_clear(&self, limiter: &Limiter, mut clearing: Clearing) -> u64 {
         while let Some(call) = clearing.call() {
+            let wait = Wait::begins(limiter, clearing.deadline());
             let reply = self.answer(call, clearing.deadline()).await;
+            wait.ends();
             limiter.settle_clear(&mut clearing, reply);
         }
         clearing.deleted()
@@ -165,6 +170,32 @@ impl Connection for NativeRedis {
 impl fmt::Debug for NativeRedis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "NativeRedis({})", self.server)
+    }
+}
+
+/// A caller that waits; one that is dropped meanwhile went before its call was answered.
+struct Wait<'l> {
+    limiter: &'l Limiter,
+    since: Instant,
+    deadline: Duration,
+    is_over: bool,
+}
+
+impl<'l> Wait<'l> {
+    fn begins(limiter: &'l Limiter, deadline: Duration) -> Self {
+        Self { limiter, since: Instant::now(), deadline, is_over: false }
+    }
+
+    fn ends(mut self) {
+        self.is_over = true;
+    }
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.limiter.waited_in_vain(self.since.elapsed(), self.deadline);
+        }
     }
 }
 

@@ -74,6 +74,24 @@ async fn the_deadline_bounds_async_checks_and_late_replies_of_others_are_used() 
     assert!(!slow.await.is_error(), "the connection was replaced, but what was asked on it was still answered");
 }
 
+#[tokio::test]
+async fn callers_with_less_patience_than_the_limiter_hide_no_dead_server() {
+    let server = RedisServer::start();
+    let per_ip = PerIp::new(native(&server.url()), 100, DEADLINE);
+    let identifier = [("ip", Value::from(IP))];
+    let start = || per_ip.redis.check(&per_ip.limiter, &identifier, CallOptions::default());
+    assert!(!start().await.is_error());
+    server.run::<()>("CLIENT PAUSE 3000 ALL");
+    let mut went = 0;
+    while tokio::time::timeout(DEADLINE / 3, start()).await.is_err() {
+        went += 1;
+        assert!(went < 20, "nobody notices: {:?}", per_ip.logged());
+    }
+    assert!(went >= 5, "five deadlines are a dead server, and {went} waits are none");
+    let logged = per_ip.logged();
+    assert!(logged.len() == 1 && logged[0].starts_with("rate_limit_circuit_open"), "{logged:?}");
+}
+
 #[test]
 fn a_dead_server_opens_the_circuit_and_a_living_one_closes_it() {
     let mut server = RedisServer::start();

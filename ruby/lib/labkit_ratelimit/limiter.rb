@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "English"
+
 module Labkit
   module RateLimit
     # A chain of rules, and the store it counts in. Build one for the life of the process; threads share it, and a
@@ -205,17 +207,28 @@ module Labkit
       def ask(mode, attributes, cost, host)
         topology = @redis.topology
         answer = @core.plan(mode, attributes, cost, host)
-        answer = settle(answer, topology) while answer.is_a?(Native::Pending)
+        answer = settle(mode, answer, topology) while answer.is_a?(Native::Pending)
         answer.equal?(HostRedis::REPLAN) ? ask(mode, attributes, cost, host) : answer
       end
 
-      def settle(pending, topology)
+      def settle(mode, pending, topology)
         reply = @redis.run(pending, topology)
+        came = true
         return reply if reply.equal?(HostRedis::REPLAN)
 
         @core.settle(pending, reply, nil)
       rescue StandardError => e
+        came = true
         @core.settle(pending, nil, HostRedis.fault(e))
+      ensure
+        abandon(mode, pending) unless came
+      end
+
+      # A host's time-out, or the end of the thread, took the caller from the call: that raises, or throws, and goes on.
+      def abandon(mode, pending)
+        decision = @core.abandon(pending, $ERROR_INFO ? $ERROR_INFO.class.name.to_s : "Interrupted")
+        @metrics&.checked(decision, @in_force.of(decision)) if mode == :check
+        tell if @core.logs?
       end
 
       def ask_to_clear(attributes)
@@ -227,11 +240,18 @@ module Labkit
 
       def settle_clear(pending, topology)
         reply = @redis.run(pending, topology)
+        came = true
         return reply if reply.equal?(HostRedis::REPLAN)
 
         @core.settle_clear(pending, reply, nil)
       rescue StandardError => e
+        came = true
         @core.settle_clear(pending, nil, HostRedis.fault(e))
+      ensure
+        unless came
+          @core.abandon_clear(pending)
+          tell if @core.logs?
+        end
       end
 
       # Files that cannot be read are told as the core tells documents with mistakes.
