@@ -156,6 +156,17 @@ RSpec.describe Labkit::RateLimit::Limiter do
     end
   end
 
+  it "says that what it was given for a Redis is none, and nothing of what that holds", :mistyped do
+    ["redis://:s3cret@198.18.0.1/0", Class, 5, Object.new].each do |given|
+      expect { limiter(rule, redis: given) }.to raise_error(Labkit::RateLimit::InvalidRules) { |error|
+        expect(error.message).to match(/^redis: .*; #{given.class} is neither/)
+        expect(error.message).not_to include("s3cret")
+      }
+    end
+    lender = Class.new { def self.with = yield(nil) }
+    expect(limiter(rule, redis: lender).check({ user: 1 })).to be_error
+  end
+
   describe "documents" do
     let(:contract) { source("available_limiters.yaml", <<~YAML) }
       available_limiters:

@@ -16,11 +16,13 @@ module Labkit
       }.freeze
       # Where nil says that nothing is chosen.
       OPTIONAL = %i[topology store].freeze
-      private_constant :CHOICES, :OPTIONAL
+      # A client has one of these.
+      CALLED = %i[with evalsha call_v call_once_v call].freeze
+      private_constant :CHOICES, :OPTIONAL, :CALLED
 
       attr_reader :metrics, :documents
 
-      # @param redis [Object, nil]
+      # @param redis [Object, nil] a client, or what lends one to a block by `with`
       # @param metrics [Object, nil]
       # @param on_error [Symbol] what a check without a verdict answers: `:allow`, `:block`, or `:local`, which counts
       #   in this process until the store answers again
@@ -36,7 +38,7 @@ module Labkit
         topology: nil, store: nil, max_keys: nil, clock: nil, documents: nil
       )
         seconds = Float(deadline, exception: false)
-        refuse(seconds, deadline, on_error: on_error, evaluation: evaluation, topology: topology, store: store)
+        refuse(seconds, deadline, redis, on_error: on_error, evaluation: evaluation, topology: topology, store: store)
         @redis = store ? nil : redis
         @metrics = metrics
         @documents = documents
@@ -64,13 +66,23 @@ module Labkit
       private
 
       # All that is wrong, at once.
-      def refuse(seconds, deadline, **chosen)
+      def refuse(seconds, deadline, redis, **chosen)
         findings = chosen.filter_map { |option, value| mistake(option, value) }
         unless seconds && seconds.finite? && seconds.positive? # rubocop:disable Style/SafeNavigation
           text = "deadline is a number of seconds above 0, not #{deadline.inspect}"
           findings << Mistake.of(:option_invalid, "deadline", text)
         end
+        unless redis.nil? || client?(redis)
+          # Its content may be a secret, as in a URL.
+          text = "redis is a client, or a pool that lends one by `with`; #{redis.class} is neither"
+          findings << Mistake.of(:option_invalid, "redis", text)
+        end
         raise InvalidRules, findings unless findings.empty?
+      end
+
+      # What says so of every method may be one.
+      def client?(redis)
+        CALLED.any? { |name| RedisCalls.answers?(redis, name) } || redis.respond_to?(:labkit_rate_limit_no_such_method)
       end
 
       def mistake(option, value)
