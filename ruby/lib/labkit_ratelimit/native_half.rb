@@ -16,7 +16,8 @@ module Labkit
         Core: {
           0 => %i[name properties rules rules_version generation found_cluster evaluation close_circuit logs?
                   take_logs],
-          1 => %i[clear plan_clear abandon_clear reload], 2 => %i[peek abandon], 3 => %i[check settle settle_clear], 4 => %i[plan]
+          1 => %i[clear plan_clear abandon_clear reload], 2 => %i[peek abandon],
+          3 => %i[check settle settle_clear], 4 => %i[plan]
         },
         Decision: {
           0 => %i[action matched? exceeded? skipped? warned? error? degraded? rules_version rules rule skipped_by
