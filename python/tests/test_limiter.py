@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import decimal
 import enum
+import inspect
 import ipaddress
+import numbers
 import pathlib
 import pickle
 import uuid
-from collections import UserDict, defaultdict
+from collections import ChainMap, UserDict, defaultdict
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -23,6 +27,7 @@ from labkit_ratelimit import (
     RateLimitExceeded,
     Rule,
 )
+from labkit_ratelimit._native import Base
 
 
 def test_the_limit_lets_so_many_through() -> None:
@@ -94,9 +99,40 @@ def test_enforce_raises_what_was_decided() -> None:
     with pytest.raises(RateLimitExceeded, match=r"^rate limit exceeded: per_ip, retry after 60 s$") as raised:
         limiter.enforce({"ip": "1"})
     assert raised.value.result.blocked
-    copy = pickle.loads(pickle.dumps(raised.value))
-    assert (str(copy), copy.retry_after) == (str(raised.value), raised.value.retry_after)
-    assert not hasattr(copy, "result")
+
+
+class Refused(RateLimitExceeded):
+    """A host's own."""
+
+    def __init__(self, result: Any, door: str) -> None:
+        super().__init__(result)
+        self.door = door
+
+
+def test_what_was_raised_is_copied_whole_and_travels_without_its_result() -> None:
+    exceeded = Refused(in_memory(per_ip(1)).check({"ip": "1"}, 2), "front")
+    exceeded.__dict__["__notes__"] = ["at the door"]
+    for copied in (copy.copy(exceeded), copy.deepcopy(exceeded), pickle.loads(pickle.dumps(exceeded))):
+        assert (type(copied), str(copied), copied.__dict__["__notes__"]) == (Refused, str(exceeded), ["at the door"])
+        assert (copied.retry_after, copied.door) == (60, "front")
+    assert copy.deepcopy(exceeded).result is copy.copy(exceeded).result is exceeded.result
+    assert not hasattr(pickle.loads(pickle.dumps(exceeded)), "result")
+
+
+def test_results_are_values() -> None:
+    limiter = in_memory(per_ip(5), clock=ManualClock())
+    result = limiter.check({"ip": "1"})
+    one = result.evaluations[0]
+    assert result.evaluations[0] == one != limiter.check({"ip": "1"}).evaluations[0]
+    assert one == limiter.check({"ip": "2"}).evaluations[0]
+    assert {one: 1, one.info: 2}[result.evaluations[0]] == 1
+    assert hash(one.info) == hash(result.info)
+    assert one != result
+    for value in (result, one, one.info):
+        assert copy.copy(value) is copy.deepcopy(value) is value
+    assert copy.deepcopy({"kept": result})["kept"] is result
+    with pytest.raises(TypeError, match="pickle"):
+        pickle.dumps(result)
 
 
 async def test_in_memory_nothing_is_awaited() -> None:
@@ -191,12 +227,109 @@ def test_mappings_of_other_classes() -> None:
         limiter.check("198.18.0.1")  # type: ignore[arg-type]
 
 
+class Lists(dict[str, list[str]]):
+    """Gives the last of each list, as the query of a web framework does."""
+
+    def __getitem__(self, name: str) -> Any:
+        return super().__getitem__(name)[-1]
+
+
+class Lazy(Mapping[str, Any]):
+    """Works out what is asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __getitem__(self, name: str) -> Any:
+        self.asked.append(name)
+        if name == "gone":
+            raise KeyError(name)
+        if name == "broken":
+            raise RuntimeError("a secret")
+        if name == "stopped":
+            raise KeyboardInterrupt
+        return "1"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(["broken", "ip"])
+
+    def __len__(self) -> int:
+        return 2
+
+
+def test_a_dict_that_looks_up_in_its_own_way() -> None:
+    limiter = in_memory(per_ip(1))
+    assert not limiter.check(Lists(ip=["2", "1"])).error
+    assert limiter.check({"ip": "1"}).blocked
+    assert limiter.check(Lists(other=["1"])).info.count == 1  # type: ignore[union-attr]
+
+
+def test_of_a_mapping_only_what_rules_mention_is_asked_for(caplog: pytest.LogCaptureFixture) -> None:
+    given = Lazy()
+    assert in_memory(per_ip()).check(given).info.count == 1  # type: ignore[union-attr]
+    assert given.asked == ["ip"]
+
+    def by(name: str) -> Limiter:
+        return in_memory(Rule(name="r", limit=1, period_s=60, characteristics=[name]))
+
+    assert not by("gone").check(given).error
+    assert by("broken").check(given).error
+    fields = caplog.records[-1].__dict__["rate_limit"]
+    assert (fields["class_name"], fields["identifier_keys"]) == ("BadIdentifier", ["broken", "ip"])
+    assert "secret" not in caplog.text
+    with pytest.raises(KeyboardInterrupt):
+        by("stopped").check(given)
+    assert by("gone").check(ChainMap({"a": "1"})).info.count == 1  # type: ignore[union-attr]
+    assert by("gone").clear(given) == 0
+
+
+def test_no_default_is_made_up() -> None:
+    class Made(UserDict[str, str]):
+        def __missing__(self, name: str) -> str:
+            raise AssertionError("nobody asked")
+
+    assert not in_memory(per_ip()).check(Made(a="1")).error
+
+
+@numbers.Integral.register
+class Int64:
+    """An integer of another library."""
+
+    def __int__(self) -> int:
+        return 7
+
+    def __floordiv__(self, _: int) -> int:
+        return 7
+
+    def __eq__(self, other: object) -> bool:
+        return other == 7
+
+    def __hash__(self) -> int:
+        return 7
+
+
+@numbers.Real.register
+class Float32:
+    """A float of fewer bits."""
+
+    def __str__(self) -> str:
+        return "0.1"
+
+
+def test_numbers_of_other_libraries() -> None:
+    limiter = in_memory(per_ip(100))
+    assert limiter.check({"ip": Int64()}, cost=Int64()).info.count == 7  # type: ignore[union-attr,arg-type]
+    assert limiter.check({"ip": 7}).info.count == 8  # type: ignore[union-attr]
+    limiter.check({"ip": Float32()})
+    assert limiter.check({"ip": 0.1}).info.count == 2  # type: ignore[union-attr]
+
+
 def test_costs() -> None:
     limiter = in_memory(per_ip(10))
     assert limiter.check({"ip": "1"}, 2.5).info.count == 2.5  # type: ignore[union-attr]
-    assert limiter.check({"ip": "1"}, cost=decimal.Decimal("0.5")).info.count == 3  # type: ignore[union-attr,arg-type]
+    assert limiter.check({"ip": "1"}, cost=decimal.Decimal("0.5")).info.count == 3  # type: ignore[union-attr]
     assert limiter.check({"ip": "1"}, cost=0).info.count == 3  # type: ignore[union-attr]
-    for bad in (-1, float("nan"), float("inf"), "1", None, object()):
+    for bad in (-1, float("nan"), float("inf"), "1", None, object(), True):
         assert limiter.check({"ip": "1"}, cost=bad).error  # type: ignore[arg-type]
     assert limiter.peek({"ip": "1"}).info.count == 3  # type: ignore[union-attr]
 
@@ -226,8 +359,9 @@ class _Client:
 def test_a_store_is_one() -> None:
     with pytest.raises(InvalidRules, match="not in both"):
         Limiter("x", [per_ip()], _Client(), store=MemoryStore())
-    with pytest.raises(TypeError, match="execute_command"):
-        Limiter("x", [per_ip()], "redis://localhost")
+    with pytest.raises(TypeError, match="execute_command; a str has none") as raised:
+        Limiter("x", [per_ip()], "redis://:s3cret@localhost")
+    assert "s3cret" not in str(raised.value)
     with pytest.raises(ValueError, match="1 or more"):
         MemoryStore(max_keys=0)
 
@@ -263,6 +397,41 @@ def test_a_subclass_may_have_a_check_of_its_own() -> None:
 
     limiter = Lenient("x", [per_ip(1)], store=MemoryStore())
     assert [limiter.check({"ip": "1"}).action for _ in range(3)] == ["allow", "allow", "block"]
+
+
+def test_check_is_a_method_like_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    limiter = in_memory(per_ip(1))
+    assert str(inspect.signature(limiter.check)) == "(identifier, cost=1, context=None)"
+    assert list(inspect.signature(Limiter.check).parameters) == ["self", "identifier", "cost", "context"]
+    assert (limiter.check.__doc__ or "").startswith("Count a call")
+    monkeypatch.setattr(Limiter, "check", lambda *_: "patched")
+    assert limiter.check({"ip": "1"}) == "patched"  # type: ignore[comparison-overlap]
+    with pytest.raises(RuntimeError, match="was not built"):
+        Base().check({})
+
+
+def test_mistakes_of_a_limiter_are_findings() -> None:
+    cyclic: dict[str, Any] = {}
+    cyclic["not"] = cyclic
+    bad: Any
+    for bad, code, path in (
+        ({"on_error": None}, "option_invalid", "on_error"),
+        ({"evaluation": 5}, "option_invalid", "evaluation"),
+        ({"redis": _Client(), "deadline": None}, "option_invalid", "deadline"),
+        ({"redis": _Client(), "deadline": 10**400}, "option_invalid", "deadline"),
+        ({"redis": _Client(), "deadline": "soon"}, "option_invalid", "deadline"),
+        ({"rules": {"name": "r"}}, "wrong_type", "rules"),
+        ({"rules": "r"}, "wrong_type", "rules"),
+        ({"rules": 5}, "wrong_type", "rules"),
+        ({"rules": [per_ip(), "r", None]}, "wrong_type", "rules[1]"),
+        ({"rules": [per_ip(match={"ip": cyclic})]}, "matcher_too_deep", "rules[0].match"),
+        ({"rules": [{"name": "r", "limit": 1, "period_s": 1, "match": {"ip": cyclic}}]}, "", "rules[0].match"),
+    ):
+        with pytest.raises(InvalidRules) as raised:
+            Limiter(**{"name": "x", "rules": [per_ip()], **bad})
+        assert any(
+            found.code == code or not code for found in raised.value.findings if found.path.startswith(path)
+        ), raised.value.findings
 
 
 def test_metrics() -> None:

@@ -14,14 +14,19 @@ _PACKAGES = ("redis", "valkey")
 class Ends:
     """When the time of a call is up."""
 
-    __slots__ = ("_at",)
+    __slots__ = ("_at", "began")
 
     def __init__(self, seconds: float) -> None:
-        self._at = time.monotonic() + seconds
+        self.began = time.monotonic()
+        self._at = self.began + seconds
 
     def left(self) -> float:
         """Give the seconds until then; less than 0 afterwards."""
         return self._at - time.monotonic()
+
+    def waited(self) -> float:
+        """Give the seconds since it began."""
+        return time.monotonic() - self.began
 
     def some_left(self) -> float:
         """As `left`.
@@ -52,6 +57,22 @@ def package_of(client: object) -> str | None:
 def is_cluster(client: object) -> bool:
     """Say whether keys of different slots are of different servers."""
     return hasattr(client, "nodes_manager") or "Cluster" in type(client).__name__
+
+
+def no_client(client: object) -> str | None:
+    """Say why this is no client whose commands run, and are answered; nothing, if it is one."""
+    # Its repr may hold a password.
+    kind = client.__qualname__ if isinstance(client, type) else type(client).__qualname__
+    if isinstance(client, type):
+        return f"not the class {kind}"
+    if not callable(getattr(client, "execute_command", None)):
+        return f"which has execute_command; a {kind} has none"
+    names = [ancestor.__name__ for ancestor in type(client).__mro__]
+    if hasattr(client, "command_stack") or any("Pipeline" in name or "PubSub" in name for name in names):
+        return f"not a {kind}, whose commands are not answered as they come"
+    if hasattr(client, "master_for"):
+        return f"not a {kind}: give what its master_for gives"
+    return None
 
 
 def is_async(client: Any) -> bool:

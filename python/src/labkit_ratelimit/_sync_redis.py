@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from labkit_ratelimit._bounded_pool import taken
 from labkit_ratelimit._clients import Ends, is_cluster, on, once, package_of
-from labkit_ratelimit._fault import fault_of
+from labkit_ratelimit._fault import Patience
 from labkit_ratelimit._hold import Hold
 from labkit_ratelimit._native import Call
 from labkit_ratelimit._script import sent
@@ -23,11 +23,12 @@ T = TypeVar("T")
 class SyncRedis:
     """Runs the calls of a plan, each once, and knows nothing of what they say."""
 
-    __slots__ = ("_deadline", "_run")
+    __slots__ = ("_deadline", "_patience", "_run")
 
     def __init__(self, client: Any, deadline: float, log: Log) -> None:
         self._deadline = deadline
         self._run = way_of(client)
+        self._patience = Patience()
         limits_of(client, log)
 
     def run(self, answer: T | Call[T]) -> T:
@@ -37,11 +38,18 @@ class SyncRedis:
         return answer
 
     def _settled(self, call: Call[T]) -> T | Call[T]:
+        ends = Ends(self._deadline)
         try:
-            reply = self._run(call, Ends(self._deadline))
+            reply = self._run(call, ends)
         except Exception as error:
-            return call.fail(*fault_of(error))
-        return call.settle(reply)
+            failure = error
+        except BaseException as gone:
+            self._patience.gone(call, gone, ends.waited())
+            raise
+        else:
+            self._patience.answered()
+            return call.settle(reply)
+        return self._patience.failed(call, failure, ends.waited())
 
 
 def way_of(client: Any) -> Callable[[Call[Any], Ends], Any]:
@@ -101,7 +109,9 @@ def _on_the_one(client: Any, connection: Any, call: Call[Any], hold: Hold) -> An
     if lock is not None and not lock.acquire(timeout=hold.ends.some_left()):
         raise TimeoutError("the client's one connection was in use for longer than the deadline")
     try:
-        return _through(on(client, hold.take(connection)), call, hold, asking=False)
+        hold.take(connection)
+        hold.ready()
+        return _through(on(client, connection), call, hold, asking=False)
     finally:
         hold.let_go()
         if lock is not None:
@@ -111,6 +121,7 @@ def _on_the_one(client: Any, connection: Any, call: Call[Any], hold: Hold) -> An
 def _through(client: Any, call: Call[Any], hold: Hold, *, asking: bool) -> Any:
     try:
         hold.ends.some_left()
+        hold.undecoded()
         return sent(client, call, asking=asking)
     except BaseException as error:
         hold.fail(error)

@@ -1,0 +1,45 @@
+"""Exceptions that handlers of signals raise, wherever Python happens to be: they are nobody's failure."""
+
+from __future__ import annotations
+
+import functools
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import CodeType, TracebackType
+
+
+def signalled(error: BaseException) -> BaseException | None:
+    """Give what a signal's handler raised, if that is this error, or what a client made it of.
+
+    Called where no exception of the call is being handled: then the one at hand is older than the call.
+    """
+    older = sys.exc_info()[1]
+    codes = set(_handlers())
+    seen: BaseException | None = error
+    while codes and seen is not None and seen is not older:
+        if not codes.isdisjoint(_codes(seen.__traceback__)):
+            return seen
+        seen = seen.__cause__ or seen.__context__
+    return None
+
+
+def _codes(trace: TracebackType | None) -> Iterator[CodeType]:
+    while trace is not None:
+        yield trace.tb_frame.f_code
+        trace = trace.tb_next
+
+
+def _handlers() -> Iterator[CodeType]:
+    for number in signal.valid_signals():
+        handler: Any = signal.getsignal(number)
+        while isinstance(handler, functools.partial):
+            handler = handler.func  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        if not callable(handler):
+            continue
+        code = getattr(handler, "__code__", None) or getattr(getattr(type(handler), "__call__", None), "__code__", None)
+        if code is not None:
+            yield code
