@@ -46,7 +46,7 @@ def test_what_is_no_client(given: Any) -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "ascii"])
 def test_a_reply_is_read_whatever_a_host_decodes_its_own_by(server: PrivateRedis, encoding: str) -> None:
     for kind in (redis.Redis, valkey.Valkey):
-        client: Any = kind(port=server.port, decode_responses=True, encoding=encoding)
+        client: Any = kind(port=server.port, protocol=2, decode_responses=True, encoding=encoding)
         limiter = Limiter(f"odd_{encoding[4:] or 'i'}".replace("-", "_"), [per_ip(5)], client, deadline=5)
         assert not limiter.check({"ip": "é"}).error
         client.set("own", "text")
@@ -55,7 +55,7 @@ def test_a_reply_is_read_whatever_a_host_decodes_its_own_by(server: PrivateRedis
 
 
 async def test_the_same_awaited(server: PrivateRedis) -> None:
-    client: Any = redis.asyncio.Redis(port=server.port, decode_responses=True, encoding="utf-16")
+    client: Any = redis.asyncio.Redis(port=server.port, protocol=2, decode_responses=True, encoding="utf-16")
     assert not (await Limiter("odd_awaited", [per_ip(5)], client, deadline=5).acheck({"ip": "é"})).error
     await client.set("own", "text")
     assert await client.get("own") == "text"

@@ -74,7 +74,7 @@ async def test_connects_that_are_late_one_after_the_other_open_the_circuit(own_s
 
 
 async def test_a_cluster_is_found_though_nobody_waits_for_it(cluster: PrivateCluster) -> None:
-    client = redis.asyncio.cluster.RedisCluster(port=cluster.nodes[0].port)
+    client = redis.asyncio.cluster.RedisCluster(host="127.0.0.1", port=cluster.nodes[0].port)
     limiter = limiter_on(client, deadline=0.1)
     for node in cluster.nodes:
         node.pause()
@@ -115,7 +115,7 @@ async def test_what_the_server_closed_is_not_sent_on(
 
 
 async def test_what_a_cluster_closed_is_not_sent_on(cluster: PrivateCluster) -> None:
-    client = redis.asyncio.cluster.RedisCluster(port=cluster.nodes[0].port)
+    client = redis.asyncio.cluster.RedisCluster(host="127.0.0.1", port=cluster.nodes[0].port)
     limiter = limiter_on(client)
     assert await errors(limiter, 10) == 0
     for node in cluster.nodes:
@@ -137,7 +137,7 @@ def test_the_same_without_await(own_server: PrivateRedis, package: str, options:
 
 
 def test_the_same_of_a_cluster(cluster: PrivateCluster) -> None:
-    with redis.cluster.RedisCluster(port=cluster.nodes[0].port) as client:
+    with redis.cluster.RedisCluster(host="127.0.0.1", port=cluster.nodes[0].port) as client:
         limiter = limiter_on(client)
         for _ in range(2):
             assert not limiter.check({"ip": "1"}).error

@@ -110,7 +110,8 @@ class Refused(RateLimitExceeded):
 
 
 def test_what_was_raised_is_copied_whole_and_travels_without_its_result() -> None:
-    exceeded = Refused(in_memory(per_ip(1)).check({"ip": "1"}, 2), "front")
+    limiter = in_memory(per_ip(1), clock=ManualClock())
+    exceeded = Refused([limiter.check({"ip": "1"}) for _ in range(2)][-1], "front")
     exceeded.__dict__["__notes__"] = ["at the door"]
     for copied in (copy.copy(exceeded), copy.deepcopy(exceeded), pickle.loads(pickle.dumps(exceeded))):
         assert (type(copied), str(copied), copied.__dict__["__notes__"]) == (Refused, str(exceeded), ["at the door"])

@@ -102,7 +102,7 @@ impl Info {
     }
 
     /// As `__copy__`.
-    fn __deepcopy__(this: Py<Self>, _: &Bound<'_, PyAny>) -> Py<Self> {
+    fn __deepcopy__(this: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
         this
     }
 
@@ -183,7 +183,7 @@ impl One {
     }
 
     /// As `__copy__`.
-    fn __deepcopy__(this: Py<Self>, _: &Bound<'_, PyAny>) -> Py<Self> {
+    fn __deepcopy__(this: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
         this
     }
 

@@ -138,7 +138,7 @@ impl Outcome {
     }
 
     /// As `__copy__`.
-    fn __deepcopy__(this: Py<Self>, _: &Bound<'_, PyAny>) -> Py<Self> {
+    fn __deepcopy__(this: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
         this
     }
 

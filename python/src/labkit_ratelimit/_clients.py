@@ -68,7 +68,7 @@ def no_client(client: object) -> str | None:
     if not callable(getattr(client, "execute_command", None)):
         return f"which has execute_command; a {kind} has none"
     names = [ancestor.__name__ for ancestor in type(client).__mro__]
-    if hasattr(client, "command_stack") or any("Pipeline" in name or "PubSub" in name for name in names):
+    if hasattr(client, "command_stack") or any(name.endswith(("Pipeline", "PubSub")) for name in names):
         return f"not a {kind}, whose commands are not answered as they come"
     if hasattr(client, "master_for"):
         return f"not a {kind}: give what its master_for gives"
