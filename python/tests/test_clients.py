@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from private_redis import PrivateRedis
 
 
+CLUSTER_PIPELINES: list[Any] = [redis.cluster.ClusterPipeline, redis.asyncio.cluster.ClusterPipeline]
+
+
 def none() -> list[Any]:
     client, awaited = redis.Redis(), redis.asyncio.Redis()
     return [
@@ -31,8 +34,7 @@ def none() -> list[Any]:
         awaited.pipeline(),
         awaited.pubsub(),
         valkey.Valkey().pipeline(),
-        redis.asyncio.cluster.ClusterPipeline.__new__(redis.asyncio.cluster.ClusterPipeline),
-        redis.cluster.ClusterPipeline.__new__(redis.cluster.ClusterPipeline),
+        *(kind.__new__(kind) for kind in CLUSTER_PIPELINES),
         redis.sentinel.Sentinel([]),
     ]
 

@@ -27,7 +27,11 @@ def limiter_on(client: Any, deadline: float = 0.1) -> Limiter:
 
 def failed(limiter: Limiter) -> int:
     """Say how many checks were counted as errors."""
-    return sum(sample.value for sample in limiter.metrics() if 'checks_total{' in sample.series and 'error="true"' in sample.series)
+    return sum(
+        sample.value
+        for sample in limiter.metrics()
+        if "checks_total{" in sample.series and 'error="true"' in sample.series
+    )
 
 
 def messages(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -121,7 +125,9 @@ def test_what_a_signal_raises_is_raised(own_server: PrivateRedis, kind: type[Bas
 
 
 async def test_what_a_signal_raises_is_raised_in_a_loop(own_server: PrivateRedis) -> None:
-    class Slow(redis.asyncio.Redis):
+    kind: Any = redis.asyncio.Redis
+
+    class Slow(kind):  # type: ignore[misc]
         async def execute_command(self, *words: Any, **options: Any) -> Any:
             time.sleep(0.2)  # noqa: ASYNC251
             return await super().execute_command(*words, **options)

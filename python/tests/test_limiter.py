@@ -393,7 +393,7 @@ def test_rules_of_code_are_those_that_were_given() -> None:
 
 def test_a_subclass_may_have_a_check_of_its_own() -> None:
     class Lenient(Limiter):
-        def check(self, identifier: Any, cost: float = 1, context: Any = None) -> Any:
+        def check(self, identifier: Any, cost: Any = 1, context: Any = None) -> Any:
             return super().check(identifier, cost / 2, context)
 
     limiter = Lenient("x", [per_ip(1)], store=MemoryStore())
@@ -430,9 +430,9 @@ def test_mistakes_of_a_limiter_are_findings() -> None:
     ):
         with pytest.raises(InvalidRules) as raised:
             Limiter(**{"name": "x", "rules": [per_ip()], **bad})
-        assert any(
-            found.code == code or not code for found in raised.value.findings if found.path.startswith(path)
-        ), raised.value.findings
+        assert any(found.code == code or not code for found in raised.value.findings if found.path.startswith(path)), (
+            raised.value.findings
+        )
 
 
 def test_metrics() -> None:

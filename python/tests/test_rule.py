@@ -115,13 +115,14 @@ def test_nothing_within_a_rule_changes() -> None:
     nested["none_of"] = ["d"]
     assert rule == same
     y: Any = rule.match["y"]
-    for change in (
+    changes: list[Any] = [
         lambda: y.update(a=1),
         lambda: y.pop("one_of"),
         lambda: y.__setitem__("one_of", 1),
         lambda: y.__ior__({"a": 1}),
         lambda: y["one_of"].append("c"),
-    ):
+    ]
+    for change in changes:
         with pytest.raises((TypeError, AttributeError)):
             change()
     assert rule == same

@@ -38,8 +38,7 @@ impl Base {
     ///     cost: of this call: finite, 0 or more, kept to 6 decimal places. 0 reads the state, and writes nothing.
     ///     context: what callables that require a parameter are given.
     ///
-    /// Raises:
-    ///     TypeError: the identifier is no mapping; or the limiter's client is asynchronous.
+    /// Raises a `TypeError` if the identifier is no mapping, or the limiter's client is asynchronous.
     #[pyo3(
         signature = (identifier, cost = Cost::One, context = None),
         text_signature = "($self, identifier, cost=1, context=None)"

@@ -194,7 +194,10 @@ impl Call {
         let deadline = self.at_hand(|_, deadline| deadline)?;
         let waiting = std::mem::replace(&mut *self.waiting.lock(), Waiting::Abandoned(deadline));
         if let Waiting::Check(pending, _) = waiting {
-            controlled(py, || Ok(drop(core.limiter.abandon(*pending, class_name, message))))?;
+            controlled(py, || {
+                core.limiter.abandon(*pending, class_name, message);
+                Ok(())
+            })?;
         }
         core.told(py, ())
     }

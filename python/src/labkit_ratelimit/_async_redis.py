@@ -69,13 +69,13 @@ class AsyncRedis:
             return answer
         if task.cancelled():
             return call.fail("CancelledError", "somebody cancelled the call, and not its check")
-        error = task.exception()
-        if error is None:
+        failure = task.exception()
+        if failure is None:
             return call.settle(task.result())
-        if isinstance(error, Exception):
-            return self._patience.failed(call, error, 0)
-        abandon(call, error)
-        raise error
+        if isinstance(failure, Exception):
+            return self._patience.failed(call, failure, 0)
+        abandon(call, failure)
+        raise failure
 
     async def _unbounded(self, call: Call[T], flight: Flight) -> T | Call[T]:
         """Run it as a client does of which nothing is known, not even whose event loop it waits in."""

@@ -29,9 +29,9 @@ class Late(Exception):
 class Flight:
     """A call, from its first connect to its reply.
 
-    The deadline bounds the wait, not the reply: one that is there by then is used, however late. Of what is late, a call
-    that was sent is cancelled, as its connection is of no use to anybody; a connect goes on, and its connection is the
-    pool's.
+    The deadline bounds the wait, not the reply: one that is there by then is used, however late. Of what is late, a
+    call that was sent is cancelled, as its connection is of no use to anybody; a connect goes on, and its connection is
+    the pool's.
     """
 
     __slots__ = ("_is_told", "ends", "is_connecting", "is_over", "is_sent", "on_late", "task")

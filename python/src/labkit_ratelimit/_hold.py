@@ -44,9 +44,14 @@ class Settings:
 
     def undecoded(self, connection: Any) -> None:
         """Have bytes for a reply, whatever a host decodes its own by."""
-        if getattr(getattr(connection, "encoder", None), "decode_responses", False):
-            read = connection.read_response
-            self.shadow(connection, "read_response", lambda *_, **options: read(**{**options, "disable_decoding": True}))
+        if not getattr(getattr(connection, "encoder", None), "decode_responses", False):
+            return
+        read = connection.read_response
+
+        def reading(*_: Any, **options: Any) -> Any:
+            return read(**{**options, "disable_decoding": True})
+
+        self.shadow(connection, "read_response", reading)
 
     def restore(self) -> None:
         """Make them what they were. Again is nothing."""
@@ -228,9 +233,7 @@ def _is_at_end(connection: Any) -> bool:
         return False
     # What the server said before it closed may be unread. Of a fake server, as tests have it, they say less.
     failed, closing = getattr(reader, "exception", None), getattr(writer, "is_closing", None)
-    return bool(
-        getattr(reader, "_eof", False) or (failed and failed() is not None) or (closing and closing())
-    )
+    return bool(getattr(reader, "_eof", False) or (failed and failed() is not None) or (closing and closing()))
 
 
 def least(usual: float | None, left: float) -> float:

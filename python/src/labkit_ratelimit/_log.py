@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import logging
-from typing import Any, TypedDict, cast
+from typing import Any, TypedDict
 
 LOGGER = logging.getLogger("labkit_ratelimit")
 
@@ -23,11 +23,13 @@ class LogFields(TypedDict):
     identifier_keys: list[str]
 
 
-def _adding(logger: Any, extra: dict[str, Any]) -> Any:
+def _adding(
+    logger: logging.Logger | logging.LoggerAdapter[Any], extra: dict[str, Any]
+) -> logging.Logger | logging.LoggerAdapter[Any]:
     """Give a logger that adds it: an adapter has its own in the place of what a call brings."""
     if not isinstance(logger, logging.LoggerAdapter):
         return logger
-    adapter = copy.copy(cast("logging.LoggerAdapter[Any]", logger))
+    adapter = copy.copy(logger)
     adapter.extra = {**(adapter.extra or {}), **extra}
     adapter.logger = _adding(adapter.logger, extra)
     return adapter

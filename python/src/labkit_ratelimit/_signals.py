@@ -38,8 +38,9 @@ def _handlers() -> Iterator[CodeType]:
         handler: Any = signal.getsignal(number)
         while isinstance(handler, functools.partial):
             handler = handler.func  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        if not callable(handler):
-            continue
-        code = getattr(handler, "__code__", None) or getattr(getattr(type(handler), "__call__", None), "__code__", None)
-        if code is not None:
-            yield code
+        if callable(handler):
+            # Of an object that is called it is its class's.
+            owner = handler if hasattr(handler, "__code__") else type(handler).__call__
+            code = getattr(owner, "__code__", None)
+            if code is not None:
+                yield code

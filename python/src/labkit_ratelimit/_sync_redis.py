@@ -23,10 +23,9 @@ T = TypeVar("T")
 class SyncRedis:
     """Runs the calls of a plan, each once, and knows nothing of what they say."""
 
-    __slots__ = ("_deadline", "_patience", "_run")
+    __slots__ = ("_patience", "_run")
 
-    def __init__(self, client: Any, deadline: float, log: Log) -> None:
-        self._deadline = deadline
+    def __init__(self, client: Any, log: Log) -> None:
         self._run = way_of(client)
         self._patience = Patience()
         limits_of(client, log)
@@ -38,7 +37,7 @@ class SyncRedis:
         return answer
 
     def _settled(self, call: Call[T]) -> T | Call[T]:
-        ends = Ends(self._deadline)
+        ends = Ends(call.deadline)
         try:
             reply = self._run(call, ends)
         except Exception as error:

@@ -45,10 +45,10 @@ class Documents:
 
         """
         for name in ("rate_limits", "properties", "allowed_skip_rules"):
-            given: object = getattr(self, name)
+            given: Any = getattr(self, name)
             if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
                 raise TypeError(f"{name} takes a list, not a {type(given).__qualname__}")
-            object.__setattr__(self, name, tuple(cast("Iterable[Any]", given)))
+            object.__setattr__(self, name, tuple(cast("Any", given)))
 
     def native(self) -> dict[str, Any]:
         """Give them as the native half takes them."""

@@ -42,7 +42,7 @@ class RateLimited(HTTPException):
 
 
 class WebSocketRateLimited(WebSocketException):
-    """A websocket that is refused: it is closed before it is accepted, as 1013, "try again later". Clients see a 403."""
+    """A websocket that is refused: closed as 1013, "try again later", before it is accepted. Clients see a 403."""
 
     result: Result
     """What the check decided."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from labkit_ratelimit._async_redis import AsyncRedis
 from labkit_ratelimit._clients import is_async, is_cluster, no_client
@@ -96,7 +96,7 @@ class Limiter(Base):
         log = Log(name, logger)
         self._name = name
         self._documents = documents
-        self._redis = None if redis is None else _redis(redis, deadline, log)
+        self._redis = None if redis is None else _redis(redis, log)
         options = {
             "on_error": on_error,
             "evaluation": evaluation,
@@ -108,12 +108,12 @@ class Limiter(Base):
             "documents": documents and documents.native(),
         }
         # What is no list of rules is a mistake, which is found with all others.
-        given: Any = rules if isinstance(rules, (str, bytes, Mapping)) or not isinstance(rules, Iterable) else list(rules)
-        is_list = isinstance(given, list)
-        self._core = Core(name, [written(rule) for rule in given] if is_list else given, options, log.tell)
+        given = _listed(rules)
+        native = given if given is None else [written(rule) for rule in given]
+        self._core = Core(name, rules if native is None else native, options, log.tell)
         # `check` is of the native half: where nothing is waited for that is the whole of it.
         self._start(self._core)
-        self._given = {rule.name: rule for rule in given if isinstance(rule, Rule)}
+        self._given = {rule.name: rule for rule in given or () if isinstance(rule, Rule)}
         self._rules = self._shown()
 
     @classmethod
@@ -260,11 +260,17 @@ class Limiter(Base):
         raise TypeError("the Redis client of this limiter is not asynchronous: call check, peek, clear or enforce")
 
 
-def _redis(client: Any, deadline: float, log: Log) -> SyncRedis | AsyncRedis:
+def _listed(rules: Any) -> list[Any] | None:
+    """Give them as a list; nothing, where they are no list of rules."""
+    is_list = isinstance(rules, Iterable) and not isinstance(rules, (str, bytes, Mapping))
+    return list(cast("Any", rules)) if is_list else None
+
+
+def _redis(client: Any, log: Log) -> SyncRedis | AsyncRedis:
     why = no_client(client)
     if why is not None:
         raise TypeError(f"redis takes a client, {why}")
-    return AsyncRedis(client, log) if is_async(client) else SyncRedis(client, deadline, log)
+    return AsyncRedis(client, log) if is_async(client) else SyncRedis(client, log)
 
 
 def _let_through(result: Result) -> Result:

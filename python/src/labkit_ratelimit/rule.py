@@ -96,13 +96,17 @@ def _freeze(value: Override | Rule) -> None:
             object.__setattr__(value, name, tuple(_override(entry) for entry in cast("Any", given)))
 
 
+def _refuse(*_: object, **__: object) -> NoReturn:
+    raise TypeError("a rule does not change")
+
+
+_REFUSE: Any = _refuse
+
+
 class Frozen(dict[str, Any]):
     """A dict that nobody changes."""
 
-    def _refuse(self, *_: object, **__: object) -> NoReturn:
-        raise TypeError("a rule does not change")
-
-    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _REFUSE
 
     def __reduce__(self) -> tuple[type[Frozen], tuple[dict[str, Any]]]:
         return type(self), (dict(self),)
@@ -118,7 +122,7 @@ def _frozen(value: Any, depth: int = 0) -> Any:
     if isinstance(value, Marker):
         return Marker(value.name, _frozen(value.operand, depth + 1))
     if isinstance(value, Mapping):
-        return Frozen({name: _frozen(entry, depth + 1) for name, entry in cast("Mapping[Any, Any]", value).items()})
+        return Frozen({name: _frozen(entry, depth + 1) for name, entry in cast("dict[Any, Any]", value).items()})
     if isinstance(value, (tuple, list)):
         return tuple(_frozen(entry, depth + 1) for entry in cast("Sequence[Any]", value))
     return value
