@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,28 @@ async def test_connects_of_a_burst_that_are_late_are_the_pool_s(own_server: Priv
     assert await errors(limiter_on(client), 20) == 0
     assert set(pool._available_connections) == set(made)
     await client.aclose()
+
+
+def test_threads_that_connect_too_late_together_are_one_failure(own_server: PrivateRedis) -> None:
+    with redis.Redis(port=own_server.port) as client:
+        limiter = limiter_on(client, deadline=0.2)
+        own_server.pause()
+        failed: list[bool] = []
+        threads = [threading.Thread(target=lambda: failed.append(limiter.check({"ip": "1"}).error)) for _ in range(10)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failed == [True] * 10
+        own_server.go_on()
+        assert limiter.peek({"ip": "1"}).info.count == 0  # type: ignore[union-attr]
+        own_server.pause()
+        client.connection_pool.disconnect()
+        assert [limiter.check({"ip": "1"}).error for _ in range(5)] == [True] * 5
+        start = time.monotonic()
+        assert limiter.check({"ip": "1"}).error
+        assert time.monotonic() - start < 0.15
+        own_server.go_on()
 
 
 async def test_connects_that_are_late_one_after_the_other_open_the_circuit(own_server: PrivateRedis) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
-import time
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from labkit_ratelimit._async_cluster import AsyncCluster
@@ -29,14 +27,13 @@ T = TypeVar("T")
 class AsyncRedis:
     """Runs the calls of a plan, each once, and knows nothing of what they say."""
 
-    __slots__ = ("_bounded", "_missed", "_patience", "_run")
+    __slots__ = ("_bounded", "_patience", "_run")
 
     def __init__(self, client: Any, log: Log) -> None:
         # Of an unknown client, of any event loop, nothing of asyncio is used.
         self._bounded = package_of(client) is not None
         self._run = way_of(client)
         self._patience = Patience()
-        self._missed = -math.inf
         limits_of(client, log)
 
     async def run(self, answer: T | Call[T]) -> T:
@@ -61,10 +58,10 @@ class AsyncRedis:
                 tell(task, call)
             else:
                 abandon(call, gone)
-                flight.leave(call, self._is_news)
+                flight.leave(call, self._patience.is_news)
             raise
         if not task.done():
-            answer = call.late() if self._is_news(flight) else call.unsent()
+            answer = call.late() if self._patience.is_news(flight.ends) else call.unsent()
             await flight.stop()
             return answer
         if task.cancelled():
@@ -73,36 +70,25 @@ class AsyncRedis:
         if failure is None:
             return call.settle(task.result())
         if isinstance(failure, Exception):
-            return self._patience.failed(call, failure, 0)
+            return self._patience.failed(call, failure, flight.ends)
         abandon(call, failure)
         raise failure
 
     async def _unbounded(self, call: Call[T], flight: Flight) -> T | Call[T]:
         """Run it as a client does of which nothing is known, not even whose event loop it waits in."""
-        start = time.monotonic()
+        # Nor when it sends.
+        flight.ends.is_sent = True
         try:
             reply = await self._run(call, flight)
         except Exception as error:
             failure = error
         except BaseException as gone:
-            self._patience.gone(call, gone, time.monotonic() - start)
+            self._patience.gone(call, gone, flight.ends)
             raise
         else:
             self._patience.answered()
             return call.settle(reply)
-        return self._patience.failed(call, failure, time.monotonic() - start)
-
-    def _is_news(self, flight: Flight) -> bool:
-        """Say whether a call that is late is one more failure of the store.
-
-        Of many that were still without a connection at the same time, one is: to connect takes the longer, the more do.
-        """
-        if flight.is_sent:
-            return True
-        if flight.ends.began < self._missed:
-            return False
-        self._missed = time.monotonic()
-        return True
+        return self._patience.failed(call, failure, flight.ends)
 
 
 def way_of(client: Any) -> Callable[[Call[Any], Flight], Coroutine[Any, Any, Any]]:

@@ -14,11 +14,13 @@ _PACKAGES = ("redis", "valkey")
 class Ends:
     """When the time of a call is up."""
 
-    __slots__ = ("_at", "began")
+    __slots__ = ("_at", "began", "is_sent")
 
     def __init__(self, seconds: float) -> None:
         self.began = time.monotonic()
         self._at = self.began + seconds
+        # The call has a connection, and is on its way.
+        self.is_sent = False
 
     def left(self) -> float:
         """Give the seconds until then; less than 0 afterwards."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from labkit_ratelimit._signals import signalled
 
 if TYPE_CHECKING:
+    from labkit_ratelimit._clients import Ends
     from labkit_ratelimit._native import Call
 
 T = TypeVar("T")
@@ -23,22 +26,35 @@ def fault_of(error: Exception) -> tuple[str, str]:
 
 
 class Patience:
-    """What callers show of the store who go before the deadline, and take their call with them.
+    """What calls show of the store that were not sent, or whose callers went before the deadline.
 
-    A store that is dead is not to be hidden by that: where they waited for as long as a deadline, all together, and it
-    answered nothing meanwhile, that is one failure of it.
+    A store that is dead is not to be hidden by callers that take their call with them: where they waited for as long as
+    a deadline, all together, and it answered nothing meanwhile, that is one failure of it.
     """
 
-    __slots__ = ("_waited",)
+    __slots__ = ("_missed", "_waited")
 
     def __init__(self) -> None:
+        self._missed = -math.inf
         self._waited = 0.0
+
+    def is_news(self, ends: Ends) -> bool:
+        """Say whether a call that is late is one more failure of the store.
+
+        Of many that were still without a connection at the same time, one is: to connect takes the longer, the more do.
+        """
+        if ends.is_sent:
+            return True
+        if ends.began < self._missed:
+            return False
+        self._missed = time.monotonic()
+        return True
 
     def answered(self) -> None:
         """Say that the store answers."""
         self._waited = 0.0
 
-    def failed(self, call: Call[T], error: Exception, waited: float) -> T | Call[T]:
+    def failed(self, call: Call[T], error: Exception, ends: Ends) -> T | Call[T]:
         """Settle a call that failed.
 
         Raises:
@@ -46,16 +62,18 @@ class Patience:
 
         """
         signal = signalled(error)
-        if signal is None:
-            return call.fail(*fault_of(error))
-        self.gone(call, signal, waited)
-        raise signal
+        if signal is not None:
+            self.gone(call, signal, ends)
+            raise signal
+        if ends.left() <= 0 and not self.is_news(ends):
+            return call.unsent()
+        return call.fail(*fault_of(error))
 
-    def gone(self, call: Call[Any], why: BaseException, waited: float) -> None:
-        """Settle a call whose caller went after so many seconds."""
+    def gone(self, call: Call[Any], why: BaseException, ends: Ends) -> None:
+        """Settle a call whose caller went."""
         deadline = call.deadline
         abandon(call, why)
-        self._waited += waited
+        self._waited += ends.waited()
         if self._waited >= deadline:
             self._waited = 0.0
             call.late()

@@ -34,14 +34,13 @@ class Flight:
     the pool's.
     """
 
-    __slots__ = ("_is_told", "ends", "is_connecting", "is_over", "is_sent", "on_late", "task")
+    __slots__ = ("_is_told", "ends", "is_connecting", "is_over", "on_late", "task")
 
     task: asyncio.Task[Any]
 
     def __init__(self, seconds: float) -> None:
         self.ends = Ends(seconds)
         self.is_connecting = False
-        self.is_sent = False
         self.is_over = False
         self.on_late: Callable[[], object] | None = None
         self._is_told = False
@@ -56,7 +55,7 @@ class Flight:
         self.is_connecting = False
         if self.is_over:
             raise Late
-        self.is_sent = True
+        self.ends.is_sent = True
 
     def begin(self, call: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Run it.
@@ -88,9 +87,9 @@ class Flight:
             # What it held of the host's is given back first.
             await asyncio.wait((self.task,))
 
-    def leave(self, call: Call[Any], is_news: Callable[[Flight], bool]) -> None:
+    def leave(self, call: Call[Any], is_news: Callable[[Ends], bool]) -> None:
         """Let it go on until its deadline, for what it shows of the store: its caller went, and `call` is abandoned."""
-        if not self.is_sent and not self.is_connecting:
+        if not self.ends.is_sent and not self.is_connecting:
             self.task.cancel()
             return
         self.is_over = True
@@ -103,9 +102,9 @@ class Flight:
 
         self.task.add_done_callback(landed)
 
-    def _due(self, call: Call[Any], is_news: Callable[[Flight], bool]) -> None:
+    def _due(self, call: Call[Any], is_news: Callable[[Ends], bool]) -> None:
         self._is_told = True
-        if is_news(self):
+        if is_news(self.ends):
             call.late()
         self._end()
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar, final
 
-from typing_extensions import Self
+from typing_extensions import Self, disjoint_base
 
 from labkit_ratelimit._log import LogFields
 from labkit_ratelimit.rule import Cost
@@ -186,6 +186,7 @@ class Core:
     def close_circuit(self) -> None: ...
     def metrics(self) -> list[tuple[str, Literal["counter", "gauge"], dict[str, str], int]]: ...
 
+@disjoint_base
 class Base:
     """What a limiter inherits, so that a check in memory is one step."""
 

@@ -43,23 +43,29 @@ class SyncRedis:
         except Exception as error:
             failure = error
         except BaseException as gone:
-            self._patience.gone(call, gone, ends.waited())
+            self._patience.gone(call, gone, ends)
             raise
         else:
             self._patience.answered()
             return call.settle(reply)
-        return self._patience.failed(call, failure, ends.waited())
+        return self._patience.failed(call, failure, ends)
 
 
 def way_of(client: Any) -> Callable[[Call[Any], Ends], Any]:
     """Give what runs a call on this client."""
     package = package_of(client)
     if package is None:
-        return lambda call, _: sent(client, call)
+        return lambda call, ends: _of_unknown(client, call, ends)
     retry = once(package, asynchronous=False)
     if is_cluster(client):
         return SyncCluster(client, retry).run
     return lambda call, ends: run_on(client, call, ends, retry)
+
+
+def _of_unknown(client: Any, call: Call[Any], ends: Ends) -> Any:
+    # Nobody knows when it sends.
+    ends.is_sent = True
+    return sent(client, call)
 
 
 def limits_of(client: Any, log: Log) -> None:
@@ -121,6 +127,7 @@ def _through(client: Any, call: Call[Any], hold: Hold, *, asking: bool) -> Any:
     try:
         hold.ends.some_left()
         hold.undecoded()
+        hold.ends.is_sent = True
         return sent(client, call, asking=asking)
     except BaseException as error:
         hold.fail(error)
