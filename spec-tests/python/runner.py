@@ -21,7 +21,7 @@ def options(words: list[str]) -> tuple[str, list[str], list[str], dict[str, str]
         option = words.pop(0)
         given[option] = words.pop(0) if words else ""
     store = given.pop("--store", "")
-    instead = {option: given.pop(option) for option in ("--log", "--share") if option in given}
+    instead: dict[str, str] = {option: given.pop(option) for option in ("--log", "--share") if option in given}
     addresses = [address for address in given.pop(f"--{store}", "").split(",") if address]
     if given or store not in ("memory", "redis", "cluster") or (store == "memory") == bool(addresses):
         sys.exit("give --store memory, --store redis --redis HOST:PORT or --store cluster --cluster HOST:PORT,...")

@@ -154,6 +154,10 @@ impl Timeline<'_> {
         let calls = chain_calls(chain, cost, mode, Topology::Single);
         let [call] = calls.as_slice() else { panic!("one call on a single Redis, not {}", calls.len()) };
         let (before_us, reply, after_us) = self.server.run(call);
+        // Of a call that the machine held up nobody knows when it ran.
+        if after_us - before_us >= TOLERANCE_US / 3 {
+            return false;
+        }
         let steps: Vec<&CountStep> = rules.iter().map(|rule| &rule.step).collect();
         let replies = read_chain(&reply, steps.iter().copied()).expect("a reply of the script");
         let read: Vec<Reading> = replies
@@ -188,7 +192,7 @@ impl Timeline<'_> {
         for (a, b) in theirs.iter().zip(&ours).flat_map(|(a, b)| a.windows_us.iter().zip(&b.windows_us)) {
             assert!(a.abs_diff(*b) <= TOLERANCE_US, "{a} and {b} µs left after\n{}", self.history.join("\n"));
         }
-        after_us - before_us < TOLERANCE_US / 3
+        true
     }
 
     /// Lets whole seconds pass, or sets the clock back by them.
