@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -169,3 +171,21 @@ async def test_a_deadline_is_no_cancellation_of_somebody_else() -> None:
         await task
     with Deadline(5):
         await asyncio.sleep(0)
+
+
+async def test_a_cancellation_that_is_lost_comes_again() -> None:
+    async def forgetful() -> None:
+        # As `asyncio.wait_for` of before Python 3.12 may be.
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(10)
+        await asyncio.sleep(10)
+
+    start = time.monotonic()
+    with pytest.raises(Late), Deadline(0.05):
+        await forgetful()
+    assert time.monotonic() - start < 2
+    # Nothing is left of either.
+    await asyncio.sleep(0.2)
+    task = asyncio.current_task()
+    assert task is not None
+    assert sys.version_info < (3, 11) or task.cancelling() == 0

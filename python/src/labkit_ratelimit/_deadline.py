@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 # finds both at once, and reads its sockets before (asyncio) or after (uvloop) it looks at its timers.
 _TURNS = 3
 
+# After so many seconds a cancellation is lost, and comes again: `asyncio.wait_for` of before Python 3.12 forgets one
+# that comes together with what it waits for, and clients use it.
+_AGAIN_S = 0.1
+
 
 class Late(Exception):
     """The deadline passed."""
@@ -31,13 +35,13 @@ class Deadline:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._late = False
+        self._late = 0
         self._cancelled = 0
 
     @property
     def late(self) -> bool:
         """It passed: what was cancelled, this cancelled."""
-        return self._late
+        return self._late > 0
 
     def __enter__(self) -> Deadline:
         task = asyncio.current_task()
@@ -54,8 +58,9 @@ class Deadline:
         if turns:
             self._handle = loop.call_soon(self._due, loop, turns - 1)
         else:
-            self._late = True
+            self._late += 1
             self._task.cancel()
+            self._handle = loop.call_later(_AGAIN_S, self._due, loop, 0)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -64,7 +69,10 @@ class Deadline:
         if not self._late:
             return
         # Somebody else may have cancelled the task as well: that goes on.
-        if sys.version_info >= (3, 11) and self._task.uncancel() > self._cancelled:
-            return
+        if sys.version_info >= (3, 11):
+            for _ in range(self._late):
+                self._task.uncancel()
+            if self._task.cancelling() > self._cancelled:
+                return
         if kind is not None and (issubclass(kind, asyncio.CancelledError) or issubclass(kind, Exception)):
             raise Late from error
