@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 # finds both at once, and reads its sockets before (asyncio) or after (uvloop) it looks at its timers.
 _TURNS = 3
 
+# After so many seconds a cancellation is lost, and comes again: `asyncio.wait_for` of before Python 3.12 forgets one
+# that comes together with what it waits for, and clients use it.
+_AGAIN_S = 0.1
+
 # So long a connect may go on for whom nobody waits: a pool that lost each connection which was not made in time would
 # have none for the next burst either.
 _CONNECTS_S = 5.0
@@ -90,7 +94,7 @@ class Flight:
     def leave(self, call: Call[Any], is_news: Callable[[Ends], bool]) -> None:
         """Let it go on until its deadline, for what it shows of the store: its caller went, and `call` is abandoned."""
         if not self.ends.is_sent and not self.is_connecting:
-            self.task.cancel()
+            self._cancel()
             return
         self.is_over = True
         due = self.task.get_loop().call_later(max(self.ends.left(), 0), self._due, call, is_news)
@@ -113,10 +117,15 @@ class Flight:
         if self.on_late is not None:
             self.on_late()
         if self.is_connecting:
-            end = self.task.get_loop().call_later(_CONNECTS_S, self.task.cancel)
+            end = self.task.get_loop().call_later(_CONNECTS_S, self._cancel)
             self.task.add_done_callback(lambda _: end.cancel())
         else:
+            self._cancel()
+
+    def _cancel(self) -> None:
+        if not self.task.done():
             self.task.cancel()
+            self.task.get_loop().call_later(_AGAIN_S, self._cancel)
 
 
 def tell(task: asyncio.Task[Any], call: Call[Any]) -> None:

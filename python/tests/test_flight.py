@@ -1,0 +1,43 @@
+"""Calls of asyncio under way, without a store."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+
+from labkit_ratelimit._flight import Flight
+
+
+async def forgetful() -> None:
+    # As `asyncio.wait_for` of before Python 3.12 may be.
+    with contextlib.suppress(asyncio.CancelledError):
+        await asyncio.sleep(10)
+    await asyncio.sleep(10)
+
+
+async def test_a_cancellation_that_is_lost_comes_again() -> None:
+    start = time.monotonic()
+    flight = Flight(0.05)
+    task = flight.begin(forgetful())
+    await flight.wait()
+    await flight.stop()
+    assert task.cancelled()
+    assert time.monotonic() - start < 2
+
+
+async def test_a_deadline_cancels_its_own_call_alone() -> None:
+    flight = Flight(0.01)
+    flight.begin(asyncio.sleep(10, None))
+    await flight.wait()
+    await flight.stop()
+    later = Flight(5)
+    task = asyncio.create_task(later.wait())
+    later.begin(asyncio.sleep(10, None))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+    assert task.cancelled()
+    assert not later.task.done()
+    later.task.cancel()
