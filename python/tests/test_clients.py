@@ -65,7 +65,10 @@ async def test_the_same_awaited(server: PrivateRedis) -> None:
 
 
 def test_an_adapter_s_lines_have_our_fields_and_its_own(caplog: pytest.LogCaptureFixture) -> None:
-    class Upper(logging.LoggerAdapter[Any]):
+    # Before Python 3.11 it takes no parameter.
+    kind: Any = logging.LoggerAdapter
+
+    class Upper(kind):  # type: ignore[misc]
         def process(self, msg: Any, kwargs: Any) -> Any:
             msg, kwargs = super().process(msg, kwargs)
             return msg.upper(), kwargs

@@ -96,6 +96,70 @@ async def test_connects_that_are_late_one_after_the_other_open_the_circuit(own_s
     await client.aclose()
 
 
+def blocking(library: Any, port: int) -> Any:
+    """Give a client of a pool that lets callers wait for its 6 connections."""
+    return library(port=port, max_connections=6)
+
+
+async def test_calls_that_had_a_connection_too_late_are_one_failure(own_server: PrivateRedis) -> None:
+    pool: Any = blocking(redis.asyncio.BlockingConnectionPool, own_server.port)
+    client = redis.asyncio.Redis(connection_pool=pool)
+    limiter = limiter_on(client, deadline=0.4)
+    used = [await pool.get_connection() for _ in range(6)]
+    own_server.pause()
+    checks = [asyncio.create_task(errors(limiter, 1)) for _ in range(6)]
+    await asyncio.sleep(0.3)
+    for connection in used:
+        await pool.release(connection)
+    assert await asyncio.gather(*checks) == [1] * 6
+    own_server.go_on()
+    # The store had 0.1 s of 0.4 s; it may answer as quickly as ever.
+    assert await errors(limiter, 1) == 0
+    used = [await pool.get_connection() for _ in range(6)]
+    own_server.pause()
+    for connection in used:
+        await pool.release(connection)
+    assert await errors(limiter, 6) == 6
+    own_server.go_on()
+    # Now it had all of it.
+    assert await errors(limiter, 1) == 1
+    await pool.disconnect()
+
+
+def test_the_same_of_threads(own_server: PrivateRedis) -> None:
+    pool: Any = blocking(redis.BlockingConnectionPool, own_server.port)
+    client = redis.Redis(connection_pool=pool)
+    limiter = limiter_on(client, deadline=0.4)
+    failed: list[bool] = []
+
+    def check_in_threads() -> list[threading.Thread]:
+        threads = [threading.Thread(target=lambda: failed.append(limiter.check({"ip": "1"}).error)) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        return threads
+
+    used = [pool.get_connection() for _ in range(6)]
+    own_server.pause()
+    threads = check_in_threads()
+    time.sleep(0.3)
+    for connection in used:
+        pool.release(connection)
+    for thread in threads:
+        thread.join()
+    assert failed == [True] * 6
+    own_server.go_on()
+    assert not limiter.check({"ip": "1"}).error
+    used = [pool.get_connection() for _ in range(6)]
+    own_server.pause()
+    for connection in used:
+        pool.release(connection)
+    for thread in check_in_threads():
+        thread.join()
+    own_server.go_on()
+    assert limiter.check({"ip": "1"}).error
+    pool.disconnect()
+
+
 async def test_a_cluster_is_found_though_nobody_waits_for_it(cluster: PrivateCluster) -> None:
     client = redis.asyncio.cluster.RedisCluster(host="127.0.0.1", port=cluster.nodes[0].port)
     limiter = limiter_on(client, deadline=0.1)

@@ -124,6 +124,19 @@ def test_what_a_signal_raises_is_raised(own_server: PrivateRedis, kind: type[Bas
                 assert limiter.check({"ip": "1"}).error
 
 
+def test_errors_that_are_each_other_s_causes_have_an_end() -> None:
+    one, other = ValueError("one"), ValueError("other")
+    one.__cause__, other.__cause__ = other, one
+
+    class Client:
+        def execute_command(self, *_: Any) -> bytes:
+            raise one
+
+    # Without a handler nothing is looked for.
+    with alarm(5, Interrupt()):
+        assert limiter_on(Client()).check({"ip": "1"}).error
+
+
 async def test_what_a_signal_raises_is_raised_in_a_loop(own_server: PrivateRedis) -> None:
     kind: Any = redis.asyncio.Redis
 

@@ -77,7 +77,7 @@ class AsyncRedis:
     async def _unbounded(self, call: Call[T], flight: Flight) -> T | Call[T]:
         """Run it as a client does of which nothing is known, not even whose event loop it waits in."""
         # Nor when it sends.
-        flight.ends.is_sent = True
+        flight.ends.sending()
         try:
             reply = await self._run(call, flight)
         except Exception as error:

@@ -14,13 +14,26 @@ _PACKAGES = ("redis", "valkey")
 class Ends:
     """When the time of a call is up."""
 
-    __slots__ = ("_at", "began", "is_sent")
+    __slots__ = ("_at", "_sent", "began")
 
     def __init__(self, seconds: float) -> None:
         self.began = time.monotonic()
         self._at = self.began + seconds
-        # The call has a connection, and is on its way.
-        self.is_sent = False
+        self._sent: float | None = None
+
+    @property
+    def is_sent(self) -> bool:
+        """The call has a connection, and is on its way."""
+        return self._sent is not None
+
+    def sending(self) -> None:
+        """Say that it is. Again is nothing: it follows its slot."""
+        if self._sent is None:
+            self._sent = time.monotonic()
+
+    def gave_the_store_time(self) -> bool:
+        """Say whether half of the time, or more, was the store's: the rest was spent on having a connection."""
+        return self._sent is not None and self._at - self._sent >= (self._at - self.began) / 2
 
     def left(self) -> float:
         """Give the seconds until then; less than 0 afterwards."""

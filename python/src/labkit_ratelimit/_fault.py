@@ -26,7 +26,7 @@ def fault_of(error: Exception) -> tuple[str, str]:
 
 
 class Patience:
-    """What calls show of the store that were not sent, or whose callers went before the deadline.
+    """What calls show of the store that were not sent in time, or whose callers went before the deadline.
 
     A store that is dead is not to be hidden by callers that take their call with them: where they waited for as long as
     a deadline, all together, and it answered nothing meanwhile, that is one failure of it.
@@ -41,9 +41,10 @@ class Patience:
     def is_news(self, ends: Ends) -> bool:
         """Say whether a call that is late is one more failure of the store.
 
-        Of many that were still without a connection at the same time, one is: to connect takes the longer, the more do.
+        Of many that had no connection at the same time, or had one too late, one is: that takes the longer, the more
+        there are, and the store may be as quick as ever.
         """
-        if ends.is_sent:
+        if ends.gave_the_store_time():
             return True
         if ends.began < self._missed:
             return False

@@ -59,7 +59,7 @@ class Flight:
         self.is_connecting = False
         if self.is_over:
             raise Late
-        self.ends.is_sent = True
+        self.ends.sending()
 
     def begin(self, call: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Run it.

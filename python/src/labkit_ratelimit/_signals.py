@@ -20,9 +20,12 @@ def signalled(error: BaseException) -> BaseException | None:
     older = sys.exc_info()[1]
     codes = set(_handlers())
     seen: BaseException | None = error
-    while codes and seen is not None and seen is not older:
+    # A host's own exceptions may be each other's causes.
+    ends = {id(older)}
+    while codes and seen is not None and id(seen) not in ends:
         if not codes.isdisjoint(_codes(seen.__traceback__)):
             return seen
+        ends.add(id(seen))
         seen = seen.__cause__ or seen.__context__
     return None
 

@@ -64,7 +64,7 @@ def way_of(client: Any) -> Callable[[Call[Any], Ends], Any]:
 
 def _of_unknown(client: Any, call: Call[Any], ends: Ends) -> Any:
     # Nobody knows when it sends.
-    ends.is_sent = True
+    ends.sending()
     return sent(client, call)
 
 
@@ -127,7 +127,7 @@ def _through(client: Any, call: Call[Any], hold: Hold, *, asking: bool) -> Any:
     try:
         hold.ends.some_left()
         hold.undecoded()
-        hold.ends.is_sent = True
+        hold.ends.sending()
         return sent(client, call, asking=asking)
     except BaseException as error:
         hold.fail(error)
