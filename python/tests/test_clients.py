@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING, Any
+from unittest.mock import MagicMock
 
 import pytest
 import redis
@@ -43,6 +44,12 @@ def none() -> list[Any]:
 def test_what_is_no_client(given: Any) -> None:
     with pytest.raises(TypeError, match="redis takes a client, not "):
         Limiter("x", [per_ip()], given)
+
+
+def test_a_mock_is_a_client_that_gives_nonsense(caplog: pytest.LogCaptureFixture) -> None:
+    # As the tests of a host may have it: no check of it may raise.
+    assert Limiter("x", [per_ip()], MagicMock(name="redis")).check({"ip": "1"}).error
+    assert "rate_limit_error" in caplog.text
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "ascii"])

@@ -26,6 +26,23 @@ async def test_a_cancellation_that_is_lost_comes_again() -> None:
     assert time.monotonic() - start < 2
 
 
+async def test_what_connected_too_late_is_cancelled() -> None:
+    async def connects(flight: Flight) -> None:
+        flight.is_connecting = True
+        await asyncio.sleep(0.05)
+        flight.sending()
+
+    flight = Flight(0.01)
+    task = flight.begin(connects(flight))
+    await flight.wait()
+    await flight.stop()
+    assert not task.done()
+    await asyncio.wait((task,))
+    # A loop that ends reports exceptions of tasks, and no cancellations.
+    assert task.cancelled()
+    assert not flight.ends.is_sent
+
+
 async def test_a_deadline_cancels_its_own_call_alone() -> None:
     flight = Flight(0.01)
     flight.begin(asyncio.sleep(10, None))

@@ -26,8 +26,11 @@ _AGAIN_S = 0.1
 _CONNECTS_S = 5.0
 
 
-class Late(Exception):
-    """The deadline passed, or the caller went, before the call was sent."""
+class Late(asyncio.CancelledError):
+    """The deadline passed, or the caller went, before the call was sent.
+
+    A cancellation that comes when its task can take it, so that a loop at its end has nothing to report.
+    """
 
 
 class Flight:
@@ -131,12 +134,12 @@ class Flight:
 def tell(task: asyncio.Task[Any], call: Call[Any]) -> None:
     """Tell the library how a call ended that nobody waits for.
 
-    One that was not sent shows nothing, nor does one that had to be sent again: an abandoned call has no words.
+    One that had to be sent again shows nothing: an abandoned call has no words.
     """
     error = task.exception()
     if error is None:
         call.settle(task.result())
-    elif isinstance(error, Exception) and not isinstance(error, (Late, RuntimeError)):
+    elif isinstance(error, Exception) and not isinstance(error, RuntimeError):
         call.fail(*fault_of(error))
 
 
