@@ -170,7 +170,7 @@ impl Call {
         self.settle_by(py, Err(Fault::deadline(deadline)))
     }
 
-    /// Says that it was not sent within the deadline, which is no news of the store. Of a clear it is as `late`.
+    /// Says that it was not sent within the deadline, or too late in it: that is no news of the store. Of a clear it is as `late`.
     fn unsent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let core = self.core.get();
         let fault = Fault::deadline(self.waited()?);

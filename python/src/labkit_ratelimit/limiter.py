@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
@@ -270,6 +271,8 @@ def _redis(client: Any, log: Log) -> SyncRedis | AsyncRedis:
     why = no_client(client)
     if why is not None:
         raise TypeError(f"redis takes a client, {why}")
+    # Else the first connect imports it: a child that was forked meanwhile would wait for that import for ever.
+    codecs.lookup("idna")
     return AsyncRedis(client, log) if is_async(client) else SyncRedis(client, log)
 
 
