@@ -81,7 +81,21 @@ class Flight:
 
     async def wait(self) -> None:
         """Wait for its end, or for the deadline."""
-        await asyncio.wait((self.task,), timeout=self.ends.left())
+        loop = self.task.get_loop()
+        over = loop.create_future()
+
+        def end(_: object) -> None:
+            if not over.done():
+                over.set_result(None)
+
+        # As `asyncio.wait`, for less of the processor's time.
+        due = loop.call_later(max(self.ends.left(), 0), end, None)
+        self.task.add_done_callback(end)
+        try:
+            await over
+        finally:
+            due.cancel()
+            self.task.remove_done_callback(end)
         for _ in range(_TURNS):
             if self.task.done():
                 break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import signal
 import sys
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import CodeType, TracebackType
+
+# What `signal` is made of: there each of 64 answers becomes an enum first, which takes longer than all else here.
+_getsignal: Any = importlib.import_module("_signal").getsignal
+_NUMBERS = tuple(int(number) for number in signal.valid_signals())
 
 
 def signalled(error: BaseException) -> BaseException | None:
@@ -37,8 +42,8 @@ def _codes(trace: TracebackType | None) -> Iterator[CodeType]:
 
 
 def _handlers() -> Iterator[CodeType]:
-    for number in signal.valid_signals():
-        handler: Any = signal.getsignal(number)
+    for number in _NUMBERS:
+        handler: Any = _getsignal(number)
         while isinstance(handler, functools.partial):
             handler = handler.func  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         if callable(handler):
