@@ -5,8 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from typing import TYPE_CHECKING
 
+from labkit_ratelimit import _flight
 from labkit_ratelimit._flight import Flight
+
+if TYPE_CHECKING:
+    import pytest
 
 
 async def forgetful() -> None:
@@ -41,6 +46,18 @@ async def test_what_connected_too_late_is_cancelled() -> None:
     # A loop that ends reports exceptions of tasks, and no cancellations.
     assert task.cancelled()
     assert not flight.ends.is_sent
+
+
+async def test_a_connect_that_nobody_waits_for_does_not_go_on_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_flight, "_CONNECTS_S", 0.1)
+    flight = Flight(0.01)
+    flight.is_connecting = True
+    task = flight.begin(asyncio.sleep(10, None))
+    await flight.wait()
+    await flight.stop()
+    assert not task.done()
+    await asyncio.wait((task,), timeout=5)
+    assert task.cancelled()
 
 
 async def test_a_deadline_cancels_its_own_call_alone() -> None:
