@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import gc
+import operator
 import re
 import weakref
 from decimal import Decimal
@@ -145,3 +147,41 @@ def test_a_pattern_that_fails_fails_its_rule() -> None:
     rule = per_ip(match={"path": Slow()})
     assert in_memory(rule).check({"path": "x"}).error
     assert not in_memory(Rule(name="s", action="skip"), rule).check({"path": "x"}).error
+
+
+def test_what_takes_an_object_gets_the_context() -> None:
+    assert limit_of(in_memory(per_ip(operator.itemgetter("limit"))), {"limit": 7}) == 7
+    assert limit_of(in_memory(per_ip(operator.attrgetter("real"))), 8) == 8
+    assert limit_of(in_memory(per_ip(operator.methodcaller("get", "limit"))), {"limit": 9}) == 9
+
+
+def test_what_gives_a_coroutine_is_a_mistake_as_soon_as_that_is_seen(caplog: pytest.LogCaptureFixture) -> None:
+    async def limit() -> int:
+        return 1
+
+    class Asked:
+        async def __call__(self) -> int:
+            return 1
+
+    for asked in (Asked(), functools.partial(limit)):
+        with pytest.raises(TypeError, match="waits for no coroutine"):
+            in_memory(per_ip(asked))
+    assert in_memory(per_ip(lambda: limit())).check({"ip": "1"}).error
+    assert "waits for no coroutine" in caplog.text
+
+
+def test_one_that_asks_its_own_limiter_comes_to_an_end(caplog: pytest.LogCaptureFixture) -> None:
+    def limit() -> int:
+        return 5 if limiter.check({"ip": "1"}).rule else 1
+
+    class Deep:
+        pattern = "x"
+
+        def search(self, text: str) -> bool:
+            return limiter.check({"ip": text}).matched
+
+    limiter = in_memory(per_ip(limit))
+    assert limiter.check({"ip": "1"}).matched
+    assert caplog.records[0].__dict__["rate_limit"]["class_name"] == "RecursionError"
+    limiter = in_memory(per_ip(match={"ip": Deep()}))
+    assert limiter.check({"ip": "1"}).error is False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from rules import in_memory, per_ip
@@ -91,3 +91,21 @@ def test_paths_and_sources_are_not_mixed(tmp_path: Path) -> None:
         Limiter.from_files("sign_in", available, [Source("rates", "{}")])
     with pytest.raises(ValueError, match="no documents"):
         in_memory(per_ip()).reload()
+
+
+def test_a_list_is_kept_however_it_comes(tmp_path: Path) -> None:
+    available, rate_limits = files(tmp_path)
+    documents = Documents(available_limiters=available, rate_limits=(path for path in [rate_limits]))
+    limiter = Limiter("sign_in", documents=documents, store=MemoryStore())
+    limiter.reload()
+    assert [rule.limit for rule in limiter.rules] == [1]
+    assert hash(documents) == hash(Documents(available_limiters=available, rate_limits=[rate_limits]))
+
+
+@pytest.mark.parametrize("name", ["rate_limits", "properties", "allowed_skip_rules"])
+@pytest.mark.parametrize("given", ["ip", b"ip", None, Source("rates", "")])
+def test_one_of_them_is_no_list(name: str, given: Any) -> None:
+    with pytest.raises(TypeError, match=f"{name} takes a list, not a "):
+        Documents(**{name: given})
+    with pytest.raises(TypeError, match=f"{name} takes a list, not a "):
+        Limiter.from_files("x", **{name: given})

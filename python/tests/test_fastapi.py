@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from fastapi import Depends, FastAPI, Request, Response
+from fastapi import Depends, FastAPI, Request, Response, WebSocket
 from rules import in_memory, per_ip
 from test_asgi import ask
 from test_web import NoRedis
@@ -131,3 +131,36 @@ async def test_a_hook_is_told_of_each_block_and_one_that_raises_changes_nothing(
     assert "RateLimit: on_block raised" in caplog.text
     with pytest.raises(ValueError, match="format is one of gitlab, ietf, not 'github'"):
         RateLimit(in_memory(per_ip(1)), by_address, format="github")  # type: ignore[arg-type]
+
+
+async def test_a_websocket_that_is_refused_is_closed_before_it_is_accepted() -> None:
+    told: list[Any] = []
+    limited = RateLimit(
+        in_memory(per_ip(1)), lambda request: {"ip": request.client.host}, on_block=lambda *words: told.append(words)
+    )
+    app = FastAPI(dependencies=[Depends(limited)])
+
+    @app.websocket("/")
+    async def talk(websocket: WebSocket, result: Result | None = Depends(limited)) -> None:  # noqa: B008
+        assert websocket.scope[RESULT] is result
+        await websocket.accept()
+        await websocket.close()
+
+    async def sent() -> list[Any]:
+        messages: list[Any] = []
+        scope = {"type": "websocket", "path": "/", "headers": [], "query_string": b"", "client": ("192.0.2.1", 1)}
+
+        async def receive() -> Any:
+            return {"type": "websocket.connect"}
+
+        async def send(message: Any) -> None:
+            messages.append(message)
+
+        await app(scope, receive, send)
+        return messages
+
+    assert [message["type"] for message in await sent()] == ["websocket.accept", "websocket.close"]
+    assert await sent() == [{"type": "websocket.close", "code": 1013, "reason": "Retry later"}]
+    ((websocket, result),) = told
+    assert isinstance(websocket, WebSocket)
+    assert result.blocked

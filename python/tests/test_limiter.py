@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
-import decimal
-import enum
-import ipaddress
-import pathlib
+import inspect
 import pickle
-import uuid
-from collections import UserDict, defaultdict
 from typing import Any
 
 import pytest
@@ -23,6 +19,7 @@ from labkit_ratelimit import (
     RateLimitExceeded,
     Rule,
 )
+from labkit_ratelimit._native import Base
 
 
 def test_the_limit_lets_so_many_through() -> None:
@@ -94,9 +91,41 @@ def test_enforce_raises_what_was_decided() -> None:
     with pytest.raises(RateLimitExceeded, match=r"^rate limit exceeded: per_ip, retry after 60 s$") as raised:
         limiter.enforce({"ip": "1"})
     assert raised.value.result.blocked
-    copy = pickle.loads(pickle.dumps(raised.value))
-    assert (str(copy), copy.retry_after) == (str(raised.value), raised.value.retry_after)
-    assert not hasattr(copy, "result")
+
+
+class Refused(RateLimitExceeded):
+    """A host's own."""
+
+    def __init__(self, result: Any, door: str) -> None:
+        super().__init__(result)
+        self.door = door
+
+
+def test_what_was_raised_is_copied_whole_and_travels_without_its_result() -> None:
+    limiter = in_memory(per_ip(1), clock=ManualClock())
+    exceeded = Refused([limiter.check({"ip": "1"}) for _ in range(2)][-1], "front")
+    exceeded.__dict__["__notes__"] = ["at the door"]
+    for copied in (copy.copy(exceeded), copy.deepcopy(exceeded), pickle.loads(pickle.dumps(exceeded))):
+        assert (type(copied), str(copied), copied.__dict__["__notes__"]) == (Refused, str(exceeded), ["at the door"])
+        assert (copied.retry_after, copied.door) == (60, "front")
+    assert copy.deepcopy(exceeded).result is copy.copy(exceeded).result is exceeded.result
+    assert not hasattr(pickle.loads(pickle.dumps(exceeded)), "result")
+
+
+def test_results_are_values() -> None:
+    limiter = in_memory(per_ip(5), clock=ManualClock())
+    result = limiter.check({"ip": "1"})
+    one = result.evaluations[0]
+    assert result.evaluations[0] == one != limiter.check({"ip": "1"}).evaluations[0]
+    assert one == limiter.check({"ip": "2"}).evaluations[0]
+    assert {one: 1, one.info: 2}[result.evaluations[0]] == 1
+    assert hash(one.info) == hash(result.info)
+    assert one != result
+    for value in (result, one, one.info):
+        assert copy.copy(value) is copy.deepcopy(value) is value
+    assert copy.deepcopy({"kept": result})["kept"] is result
+    with pytest.raises(TypeError, match="pickle"):
+        pickle.dumps(result)
 
 
 async def test_in_memory_nothing_is_awaited() -> None:
@@ -106,99 +135,6 @@ async def test_in_memory_nothing_is_awaited() -> None:
     with pytest.raises(RateLimitExceeded):
         await limiter.aenforce({"ip": "1"}, cost=5)
     assert await limiter.aclear({"ip": "1"}) == 1
-
-
-class Colour(enum.Enum):
-    RED = "red"
-    NUMBER = 7
-    DEEP = decimal.Decimal("1.50")
-
-
-class Level(enum.IntEnum):
-    HIGH = 3
-
-
-class Name(str):
-    """A string of another class."""
-
-
-@pytest.mark.parametrize(
-    ("value", "alike"),
-    [
-        (Name("a"), "a"),
-        (b"caf\xc3\xa9", "café"),
-        (Colour.RED, "red"),
-        (Colour.NUMBER, 7),
-        (Colour.DEEP, "1.50"),
-        (Level.HIGH, 3),
-        (True, "true"),
-        (1.0, "1"),
-        (-0.0, 0),
-        (10**30, str(10**30)),
-        (-(2**63), str(-(2**63))),
-        (decimal.Decimal("0.10"), "0.10"),
-        (uuid.UUID(int=7), "00000000-0000-0000-0000-000000000007"),
-        (datetime.date(2026, 11, 30), "2026-11-30"),
-        (datetime.datetime(2026, 11, 30, 1, 2), "2026-11-30 01:02:00"),
-        (datetime.time(1, 2), "01:02:00"),
-        (ipaddress.ip_address("2001:db8::1"), "2001:db8::1"),
-        (pathlib.PurePosixPath("/a/b"), "/a/b"),
-        (None, ""),
-    ],
-)
-def test_values_of_one_text_count_together(value: Any, alike: Any) -> None:
-    limiter = in_memory(per_ip(1))
-    assert not limiter.check({"ip": value}).error
-    assert limiter.check({"ip": alike}).blocked
-
-
-@pytest.mark.parametrize(
-    "value", [[1], (1,), {"a": 1}, {1}, float("nan"), float("inf"), object(), 1j, pytest.param(10**5000, id="huge")]
-)
-def test_what_cannot_be_a_value_fails_open(value: Any, caplog: pytest.LogCaptureFixture) -> None:
-    result = in_memory(per_ip()).check({"ip": value, "other": 1})
-    assert (result.action, result.error, result.evaluations) == ("allow", True, ())
-    (record,) = caplog.records
-    fields = record.__dict__["rate_limit"]
-    assert (fields["class_name"], fields["identifier_keys"]) == ("BadIdentifier", ["ip", "other"])
-    assert in_memory(per_ip(), on_error="block").check({"ip": value}).blocked
-
-
-def test_text_that_is_no_utf8_is_told_apart() -> None:
-    limiter = in_memory(per_ip(1))
-    assert limiter.check({"ip": "\udcff"}).allowed
-    assert limiter.check({"ip": "\udcfe"}).allowed
-    assert limiter.check({"ip": "\udcff"}).blocked
-    assert limiter.check({"ip": b"\xff"}).allowed
-
-
-def test_what_no_rule_mentions_may_be_anything() -> None:
-    class Touchy:
-        def __str__(self) -> str:
-            raise AssertionError("nobody asked")
-
-    assert not in_memory(per_ip()).check({"ip": "1", "x": Touchy(), 7: "a"}).error  # type: ignore[dict-item]
-
-
-def test_mappings_of_other_classes() -> None:
-    limiter = in_memory(per_ip(1))
-    made = defaultdict[str, str](lambda: "never")
-    assert limiter.check(made).allowed
-    assert not made
-    assert limiter.check(UserDict({"ip": "1"})).allowed
-    assert limiter.check({"ip": "1"}).blocked
-    with pytest.raises(TypeError):
-        limiter.check("198.18.0.1")  # type: ignore[arg-type]
-
-
-def test_costs() -> None:
-    limiter = in_memory(per_ip(10))
-    assert limiter.check({"ip": "1"}, 2.5).info.count == 2.5  # type: ignore[union-attr]
-    assert limiter.check({"ip": "1"}, cost=decimal.Decimal("0.5")).info.count == 3  # type: ignore[union-attr,arg-type]
-    assert limiter.check({"ip": "1"}, cost=0).info.count == 3  # type: ignore[union-attr]
-    for bad in (-1, float("nan"), float("inf"), "1", None, object()):
-        assert limiter.check({"ip": "1"}, cost=bad).error  # type: ignore[arg-type]
-    assert limiter.peek({"ip": "1"}).info.count == 3  # type: ignore[union-attr]
 
 
 def test_every_mistake_at_once() -> None:
@@ -226,8 +162,9 @@ class _Client:
 def test_a_store_is_one() -> None:
     with pytest.raises(InvalidRules, match="not in both"):
         Limiter("x", [per_ip()], _Client(), store=MemoryStore())
-    with pytest.raises(TypeError, match="execute_command"):
-        Limiter("x", [per_ip()], "redis://localhost")
+    with pytest.raises(TypeError, match="execute_command; a str has none") as raised:
+        Limiter("x", [per_ip()], "redis://:s3cret@localhost")
+    assert "s3cret" not in str(raised.value)
     with pytest.raises(ValueError, match="1 or more"):
         MemoryStore(max_keys=0)
 
@@ -258,11 +195,46 @@ def test_rules_of_code_are_those_that_were_given() -> None:
 
 def test_a_subclass_may_have_a_check_of_its_own() -> None:
     class Lenient(Limiter):
-        def check(self, identifier: Any, cost: float = 1, context: Any = None) -> Any:
+        def check(self, identifier: Any, cost: Any = 1, context: Any = None) -> Any:
             return super().check(identifier, cost / 2, context)
 
     limiter = Lenient("x", [per_ip(1)], store=MemoryStore())
     assert [limiter.check({"ip": "1"}).action for _ in range(3)] == ["allow", "allow", "block"]
+
+
+def test_check_is_a_method_like_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    limiter = in_memory(per_ip(1))
+    assert str(inspect.signature(limiter.check)) == "(identifier, cost=1, context=None)"
+    assert list(inspect.signature(Limiter.check).parameters) == ["self", "identifier", "cost", "context"]
+    assert (limiter.check.__doc__ or "").startswith("Count a call")
+    monkeypatch.setattr(Limiter, "check", lambda *_: "patched")
+    assert limiter.check({"ip": "1"}) == "patched"  # type: ignore[comparison-overlap]
+    with pytest.raises(RuntimeError, match="was not built"):
+        Base().check({})
+
+
+def test_mistakes_of_a_limiter_are_findings() -> None:
+    cyclic: dict[str, Any] = {}
+    cyclic["not"] = cyclic
+    bad: Any
+    for bad, code, path in (
+        ({"on_error": None}, "option_invalid", "on_error"),
+        ({"evaluation": 5}, "option_invalid", "evaluation"),
+        ({"redis": _Client(), "deadline": None}, "option_invalid", "deadline"),
+        ({"redis": _Client(), "deadline": 10**400}, "option_invalid", "deadline"),
+        ({"redis": _Client(), "deadline": "soon"}, "option_invalid", "deadline"),
+        ({"rules": {"name": "r"}}, "wrong_type", "rules"),
+        ({"rules": "r"}, "wrong_type", "rules"),
+        ({"rules": 5}, "wrong_type", "rules"),
+        ({"rules": [per_ip(), "r", None]}, "wrong_type", "rules[1]"),
+        ({"rules": [per_ip(match={"ip": cyclic})]}, "matcher_too_deep", "rules[0].match"),
+        ({"rules": [{"name": "r", "limit": 1, "period_s": 1, "match": {"ip": cyclic}}]}, "", "rules[0].match"),
+    ):
+        with pytest.raises(InvalidRules) as raised:
+            Limiter(**{"name": "x", "rules": [per_ip()], **bad})
+        assert any(found.code == code or not code for found in raised.value.findings if found.path.startswith(path)), (
+            raised.value.findings
+        )
 
 
 def test_metrics() -> None:

@@ -50,6 +50,18 @@ def test_a_child_goes_on_in_memory() -> None:
     assert limiter.check({"ip": "1"}).allowed
 
 
+@pytest.mark.parametrize("client", ["redis.Redis()", "redis.asyncio.Redis()"])
+def test_what_a_connect_imports_is_there_before_any_fork(client: str) -> None:
+    # A fork in the middle of that import leaves its lock to the child, which never connects.
+    program = f"""
+import sys, redis, redis.asyncio
+from labkit_ratelimit import Limiter, Rule
+Limiter("x", [Rule(name="r", limit=1, period_s=1)], {client})
+assert "encodings.idna" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
 def test_a_child_goes_on_on_redis(server: PrivateRedis) -> None:
     limiter = Limiter("forked", [per_ip(4)], redis.Redis(port=server.port), deadline=5)
     assert limiter.check({"ip": "1"}).info.count == 1  # type: ignore[union-attr]

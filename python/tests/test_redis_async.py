@@ -12,7 +12,6 @@ import valkey.asyncio
 from rules import per_ip
 
 from labkit_ratelimit import Limiter
-from labkit_ratelimit._deadline import Deadline, Late
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -153,19 +152,3 @@ async def test_a_subclass_of_an_odd_make_is_like_any(
     assert 0.19 < time.monotonic() - start < 0.5
     own_server.go_on()
     await odd.aclose()
-
-
-async def test_a_deadline_is_no_cancellation_of_somebody_else() -> None:
-    async def work(seconds: float) -> None:
-        with Deadline(seconds):
-            await asyncio.sleep(10)
-
-    with pytest.raises(Late):
-        await work(0.01)
-    task = asyncio.create_task(work(5))
-    await asyncio.sleep(0.01)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    with Deadline(5):
-        await asyncio.sleep(0)

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import datetime
+import enum
+import ipaddress
+import pathlib
 import pickle
 import re
+import uuid
+from decimal import Decimal
+from typing import Any
 
 import pytest
 from rules import per_ip
 
 from labkit_ratelimit import (
     Limiter,
+    Marker,
     MemoryStore,
     Override,
     Rule,
@@ -25,6 +33,10 @@ from labkit_ratelimit import (
     prefix,
     regex,
 )
+
+
+class Kind(enum.Enum):
+    FREE = "free"
 
 
 def test_frozen_and_keyword_only() -> None:
@@ -93,3 +105,48 @@ def test_overrides() -> None:
 
 def test_a_marker_shows_what_documents_write() -> None:
     assert repr(regex("^a")) == "{'regex': '^a'}"
+
+
+def test_nothing_within_a_rule_changes() -> None:
+    words, nested = ["a"], {"one_of": ["b"]}
+    rule = per_ip(match={"x": words, "y": nested, "z": Marker("one_of", words)}, overrides=[{"match": {"x": words}}])
+    same = copy.deepcopy(rule)
+    words.append("c")
+    nested["none_of"] = ["d"]
+    assert rule == same
+    y: Any = rule.match["y"]
+    changes: list[Any] = [
+        lambda: y.update(a=1),
+        lambda: y.pop("one_of"),
+        lambda: y.__setitem__("one_of", 1),
+        lambda: y.__ior__({"a": 1}),
+        lambda: y["one_of"].append("c"),
+    ]
+    for change in changes:
+        with pytest.raises((TypeError, AttributeError)):
+            change()
+    assert rule == same
+    assert dataclasses.asdict(rule)["match"]["y"] == {"one_of": ("b",)}
+    assert pickle.loads(pickle.dumps(rule)) == rule
+
+
+def test_what_is_typed_and_what_is_taken_is_the_same() -> None:
+    # mypy reads this: no line is told to be ignored.
+    rule = Rule(
+        name="typed",
+        limit=Decimal("5"),
+        period_s=lambda: Decimal("60"),
+        match={
+            "kind": Kind.FREE,
+            "ip": ipaddress.ip_address("198.18.0.1"),
+            "amount": one_of(Decimal("1.5"), uuid.UUID(int=1), pathlib.PurePosixPath("/")),
+            "net": cidr(ipaddress.ip_network("198.18.0.0/15")),
+        },
+        overrides=[Override(match={"day": eq(datetime.date(2026, 11, 30))}, limit=Decimal("7"))],
+    )
+    limiter = Limiter("typed", [rule], store=MemoryStore())
+    given = {"kind": "free", "ip": "198.18.0.1", "amount": Decimal("1.5"), "net": "198.18.0.9"}
+    result = limiter.check(given, cost=Decimal("0.5"))
+    assert result.info is not None
+    assert (result.info.limit, result.info.count) == (5, 0.5)
+    assert limiter.peek({**given, "day": "2026-11-30"}).info.limit == 7  # type: ignore[union-attr]

@@ -57,6 +57,7 @@ def test_a_text_with_the_headers() -> None:
     refused = refusal(block(1))
     assert (refused.status, refused.body) == (429, b"Retry later\n")
     assert refused.headers["Content-Type"] == "text/plain"
+    assert refusal(block(1), text="Später").headers["Content-Type"] == "text/plain; charset=utf-8"
     assert refused.headers["Content-Length"] == "12"
     assert refused.headers["RateLimit-Name"] == "per_ip"
     assert refused.headers["Retry-After"] == "60"

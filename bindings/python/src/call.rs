@@ -2,20 +2,22 @@
 
 use crate::boundary::{Stopped, controlled, guarded, probe};
 use crate::core::Core;
-use crate::identifier::Facts;
+use crate::identifier::{Facts, Given};
 use crate::result::Outcome;
 use labkit_ratelimit::{Clearing, Fault, Mode, Pending, Planned};
 use parking_lot::Mutex;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyString, PyTuple};
 use std::time::Duration;
 
 /// What waits.
 enum Waiting {
     Check(Box<Pending>, Mode),
     Clear(Clearing),
+    /// Its caller went. What comes of it all the same shows whether the store works.
+    Abandoned(Duration),
     /// It was settled.
     Nothing,
 }
@@ -67,20 +69,35 @@ impl Call {
         match &*self.waiting.lock() {
             Waiting::Check(pending, _) => Ok(read(pending.call(), pending.deadline())),
             Waiting::Clear(clearing) => clearing.call().map(|call| read(call, clearing.deadline())).ok_or_else(settled),
-            Waiting::Nothing => Err(settled()),
+            Waiting::Abandoned(_) | Waiting::Nothing => Err(settled()),
         }
+    }
+
+    fn take(&self) -> Waiting {
+        std::mem::replace(&mut *self.waiting.lock(), Waiting::Nothing)
+    }
+
+    /// How long it was waited for, if that is over.
+    fn waited(&self) -> PyResult<Duration> {
+        if let Waiting::Abandoned(deadline) = &*self.waiting.lock() {
+            return Ok(*deadline);
+        }
+        self.at_hand(|_, deadline| deadline)
     }
 
     fn settle_by<'py>(&self, py: Python<'py>, reply: Result<&[u8], Fault>) -> PyResult<Bound<'py, PyAny>> {
         let core = self.core.get();
-        let waiting = std::mem::replace(&mut *self.waiting.lock(), Waiting::Nothing);
-        let object = match waiting {
+        let object = match self.take() {
             Waiting::Nothing => return Err(PyRuntimeError::new_err("this call was settled already")),
             Waiting::Check(pending, mode) => self.settle_check(py, *pending, mode, reply)?,
             Waiting::Clear(mut clearing) => controlled(py, || {
                 probe();
                 core.limiter.settle_clear(&mut clearing, reply);
                 Self::of_clear(self.core.clone_ref(py), clearing).into_object(py)
+            })?,
+            Waiting::Abandoned(_) => controlled(py, || {
+                core.limiter.settle_abandoned(reply);
+                Ok(py.None().into_bound(py))
             })?,
         };
         core.told(py, object)
@@ -105,7 +122,7 @@ impl Call {
             Ok(object) => Ok(object),
             Err(Stopped::Raised(error)) => Err(error),
             Err(Stopped::Panicked(said)) => {
-                Outcome::object(py, core.give_up(py, &Facts::names_of(PyDict::new(py)), mode, said)?)
+                Outcome::object(py, core.give_up(py, &Facts::names_of(Given::nothing(py)), mode, said)?)
             }
         }
     }
@@ -149,8 +166,40 @@ impl Call {
 
     /// Says that no reply came within the deadline.
     fn late<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let deadline = self.at_hand(|_, deadline| deadline)?;
+        let deadline = self.waited()?;
         self.settle_by(py, Err(Fault::deadline(deadline)))
+    }
+
+    /// Says that it was not sent within the deadline, or too late in it: that is no news of the store. Of a clear it is as `late`.
+    fn unsent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let core = self.core.get();
+        let fault = Fault::deadline(self.waited()?);
+        match self.take() {
+            Waiting::Check(pending, _) => {
+                let decision = controlled(py, || Ok(core.limiter.settle_unsent(*pending, fault)))?;
+                core.told(py, Outcome::object(py, decision)?)
+            }
+            other => {
+                *self.waiting.lock() = other;
+                self.settle_by(py, Err(fault))
+            }
+        }
+    }
+
+    /// Says that its caller went, for this reason: the check is decided without a reply, counted and logged. What comes of
+    /// it all the same may be told once more, and is answered with `None`.
+    #[pyo3(signature = (class_name, message, /))]
+    fn abandon(&self, py: Python<'_>, class_name: &str, message: &str) -> PyResult<()> {
+        let core = self.core.get();
+        let deadline = self.at_hand(|_, deadline| deadline)?;
+        let waiting = std::mem::replace(&mut *self.waiting.lock(), Waiting::Abandoned(deadline));
+        if let Waiting::Check(pending, _) = waiting {
+            controlled(py, || {
+                core.limiter.abandon(*pending, class_name, message);
+                Ok(())
+            })?;
+        }
+        core.told(py, ())
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

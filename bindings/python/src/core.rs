@@ -4,7 +4,7 @@ use crate::boundary::{Stopped, controlled, guarded, probe};
 use crate::call::Call;
 use crate::documents::Given;
 use crate::host::{Asked, Asking};
-use crate::identifier::{Current, Facts, InForce, dict};
+use crate::identifier::{Current, Facts, Given as Identifier, InForce};
 use crate::journal::Journal;
 use crate::options::Options;
 use crate::result::Outcome;
@@ -13,7 +13,7 @@ use crate::{findings, number, shown};
 use labkit_ratelimit::{CallOptions, Decision, Limiter, Mode, Planned, RulesRef, SampleKind};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyDict;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ type Sample = (String, &'static str, HashMap<&'static str, String>, u64);
 
 /// The cost of a call.
 #[derive(Clone, Copy)]
-enum Cost {
+pub(crate) enum Cost {
     /// Nobody said one.
     One,
     Given(f64),
@@ -67,7 +67,7 @@ impl Core {
     }
 
     /// A decision, or a call to run.
-    fn decide<'py>(
+    pub(crate) fn decide<'py>(
         this: &Bound<'py, Self>,
         mode: Mode,
         identifier: &Bound<'py, PyAny>,
@@ -75,12 +75,12 @@ impl Core {
         context: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, core) = (this.py(), this.get());
-        let identifier = dict(identifier)?;
+        let identifier = Identifier::of(identifier)?;
         let decided = guarded(|| {
             probe();
             let mut facts = Facts::names_of(identifier.clone());
             let rules = core.in_force.read(|in_force| {
-                facts.gather(in_force)?;
+                facts.gather(py, in_force)?;
                 PyResult::Ok(core.rules_of(in_force))
             })?;
             let asking = Asking { py, asked: &core.asked, context };
@@ -119,7 +119,7 @@ impl Core {
 #[pymethods]
 impl Core {
     #[new]
-    fn new(py: Python<'_>, name: &str, rules: &Bound<'_, PyList>, options: Options, tell: Py<PyAny>) -> PyResult<Self> {
+    fn new(py: Python<'_>, name: &str, rules: &Bound<'_, PyAny>, options: Options, tell: Py<PyAny>) -> PyResult<Self> {
         let built = controlled(py, || {
             probe();
             let class = if options.has_documents() { findings::DOCUMENTS } else { findings::RULES };
@@ -167,12 +167,12 @@ impl Core {
     #[pyo3(signature = (identifier, /))]
     fn clear<'py>(this: &Bound<'py, Self>, identifier: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let (py, core) = (this.py(), this.get());
-        let identifier = dict(identifier)?;
+        let identifier = Identifier::of(identifier)?;
         let object = controlled(py, || {
             probe();
             let mut facts = Facts::names_of(identifier);
             let rules = core.in_force.read(|in_force| {
-                facts.gather(in_force)?;
+                facts.gather(py, in_force)?;
                 PyResult::Ok(core.rules_of(in_force))
             })?;
             let clearing = core.limiter.plan_clear_by(rules, &facts);

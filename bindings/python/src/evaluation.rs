@@ -6,6 +6,7 @@ use labkit_ratelimit as library;
 use labkit_ratelimit::{Headers, RuleEvaluation};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The numbers behind one evaluation.
 #[pyclass(frozen, eq, name = "Info", module = "labkit_ratelimit")]
@@ -21,6 +22,12 @@ impl From<library::Info> for Info {
 }
 
 impl Info {
+    /// What is equal is hashed alike: no count is -0.
+    fn hashed(&self, hasher: &mut DefaultHasher) -> u64 {
+        (self.info.limit, self.info.period_s, self.info.count.to_bits(), self.info.banned).hash(hasher);
+        hasher.finish()
+    }
+
     pub(crate) fn shown(&self) -> String {
         let retry_after = self.retry_after().map_or_else(|| "None".to_owned(), |wait| format!("{wait:?}"));
         format!(
@@ -85,6 +92,20 @@ impl Info {
         self.info.banned
     }
 
+    fn __hash__(&self) -> u64 {
+        self.hashed(&mut DefaultHasher::new())
+    }
+
+    /// It never changes: a copy is the same.
+    const fn __copy__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    /// As `__copy__`.
+    fn __deepcopy__(this: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        this
+    }
+
     fn __repr__(&self) -> String {
         self.shown()
     }
@@ -142,6 +163,28 @@ impl One {
     fn headers<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyDict>> {
         let fields = |format| -> Headers { self.read(|evaluation| evaluation.headers(format)) };
         headers(py, format, fields)
+    }
+
+    /// Of another result too, if that says the same.
+    fn __eq__(&self, other: &Self) -> bool {
+        (self.rule(), self.result(), self.exceeded()) == (other.rule(), other.result(), other.exceeded())
+            && self.info() == other.info()
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.rule().hash(&mut hasher);
+        self.info().hashed(&mut hasher)
+    }
+
+    /// It never changes: a copy is the same.
+    const fn __copy__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    /// As `__copy__`.
+    fn __deepcopy__(this: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        this
     }
 
     fn __repr__(&self) -> String {

@@ -2,7 +2,6 @@
 
 use crate::python;
 use labkit_ratelimit::Value as Property;
-use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use std::borrow::Cow;
@@ -71,11 +70,11 @@ impl<'py> Fact<'py> {
             // One step: what is plain is of Python's own classes.
             Ok(plain) if !plain.is(value) => Self::of(plain),
             Ok(_) => Ok(Self::Bad("an object of a class without a plain value".into())),
-            Err(error) if error.is_instance_of::<PyException>(value.py()) => {
+            Err(error) => {
+                python::failed(value.py(), error)?;
                 let class = value.get_type().qualname().map(|name| name.to_string()).unwrap_or_default();
                 Ok(Self::Bad(format!("an object of the class {class}").into()))
             }
-            Err(error) => Err(error),
         }
     }
 

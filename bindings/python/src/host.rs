@@ -3,11 +3,10 @@
 use crate::boundary::leave;
 use crate::{number, python};
 use labkit_ratelimit::{CallableId, Host, HostError, HostNumber, PatternId, Scratch, Value as Property};
-use pyo3::exceptions::PyException;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyString};
 
 struct Callable {
     function: Py<PyAny>,
@@ -20,6 +19,8 @@ struct Pattern {
     search: Py<PyAny>,
     /// Compiled from bytes: it is given bytes.
     is_of_bytes: bool,
+    /// A `re.Pattern`.
+    is_native: bool,
 }
 
 /// Python objects that rules ask, by number.
@@ -56,6 +57,7 @@ impl Asked {
             object: value.clone().unbind(),
             search: search.unbind(),
             is_of_bytes: source.is_instance_of::<PyBytes>(),
+            is_native: python::is_pattern(value),
         });
         Some(PatternId(id))
     }
@@ -92,11 +94,11 @@ impl Asking<'_, '_> {
     /// An `Exception` is a failure of the rule. Anything else leaves the library at once.
     fn failure(&self, error: PyErr) -> HostError {
         let py = self.py;
-        if !error.is_instance_of::<PyException>(py) {
-            leave(error);
+        let said = error.value(py).str().map(|said| said.to_string()).unwrap_or_default();
+        match python::failed(py, error) {
+            Ok(class) => HostError::new(class, said),
+            Err(error) => leave(error),
         }
-        let class = error.get_type(py).qualname().map(|name| name.to_string()).unwrap_or_default();
-        HostError::new(class, error.value(py).str().map(|said| said.to_string()).unwrap_or_default())
     }
 
     fn search(&self, pattern: &Pattern, value: Property<'_>) -> PyResult<bool> {
@@ -105,17 +107,23 @@ impl Asking<'_, '_> {
         // Null is asked for as "".
         let text = value.text(&mut scratch).unwrap_or_default();
         let search = pattern.search.bind(py);
-        let found = if pattern.is_of_bytes {
-            search.call1((PyBytes::new(py, text),))?
+        let text = if pattern.is_of_bytes {
+            PyBytes::new(py, text).into_any()
         } else {
-            search.call1((std::str::from_utf8(text).unwrap_or_default(),))?
+            PyString::new(py, std::str::from_utf8(text).unwrap_or_default()).into_any()
         };
+        // One of Python's own asks nobody else.
+        let found = if pattern.is_native { search.call1((text,))? } else { python::asked((search, text), py)? };
         found.is_truthy()
     }
 
     fn call(&self, callable: &Callable) -> PyResult<HostNumber> {
-        let function = callable.function.bind(self.py);
-        let answer = if callable.takes_context { function.call1((self.context,))? } else { function.call0()? };
+        let (py, function) = (self.py, callable.function.bind(self.py));
+        let answer = if callable.takes_context {
+            python::asked((function, self.context), py)?
+        } else {
+            python::asked((function,), py)?
+        };
         number::read(&answer)
     }
 }

@@ -20,6 +20,7 @@
 //! **Absent on purpose.** Threads, sockets, event loops, and any opinion on what a rule means. Support for builds
 //! without a GIL: a fork of one thread may catch another inside a lock.
 
+mod base;
 mod boundary;
 mod call;
 mod clock;
@@ -45,6 +46,8 @@ use pyo3::prelude::*;
 /// `labkit_ratelimit._native`.
 #[pymodule(gil_used = true)]
 mod _native {
+    #[pymodule_export]
+    use super::base::Base;
     #[pymodule_export]
     use super::call::Call;
     #[pymodule_export]

@@ -2,7 +2,6 @@
 
 use crate::python;
 use labkit_ratelimit::HostNumber;
-use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt};
 
@@ -41,7 +40,7 @@ pub(crate) fn cost(value: &Bound<'_, PyAny>) -> PyResult<f64> {
     if let Ok(float) = value.cast::<PyFloat>() {
         return Ok(float.value());
     }
-    if !value.is_instance_of::<PyInt>() {
+    if !value.is_instance_of::<PyInt>() || value.is_instance_of::<PyBool>() {
         return odd_cost(value);
     }
     match value.extract::<i32>() {
@@ -54,7 +53,6 @@ pub(crate) fn cost(value: &Bound<'_, PyAny>) -> PyResult<f64> {
 fn odd_cost(value: &Bound<'_, PyAny>) -> PyResult<f64> {
     match python::number(value).and_then(|number| number.extract()) {
         Ok(cost) => Ok(cost),
-        Err(error) if error.is_instance_of::<PyException>(value.py()) => Ok(f64::NAN),
-        Err(error) => Err(error),
+        Err(error) => python::failed(value.py(), error).map(|_| f64::NAN),
     }
 }

@@ -3,8 +3,10 @@
 use crate::clock::Clock;
 use crate::documents::Given;
 use crate::memory::Memory;
+use crate::number;
 use labkit_ratelimit::{Builder, Code, Evaluation, Finding, Findings, OnError, RedisOptions, Store, Topology};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,16 +14,40 @@ use std::time::Duration;
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Options {
-    evaluation: String,
-    on_error: String,
+    evaluation: Word,
+    on_error: Word,
     /// The host has a Redis, and runs the calls.
     redis: bool,
     cluster: bool,
-    /// Seconds.
-    deadline: f64,
+    deadline: Seconds,
     store: Option<Py<Memory>>,
     clock: Option<Py<Clock>>,
     documents: Option<Given>,
+}
+
+/// A string, or what was given in its place as Python shows it.
+struct Word(String);
+
+impl FromPyObject<'_, '_> for Word {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        Ok(Self(match given.cast::<PyString>() {
+            Ok(text) => text.to_string_lossy().into_owned(),
+            Err(_) => given.repr()?.to_string(),
+        }))
+    }
+}
+
+/// A number, or NaN for what is none.
+struct Seconds(f64);
+
+impl FromPyObject<'_, '_> for Seconds {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        number::cost(&given).map(Self)
+    }
 }
 
 impl Options {
@@ -35,18 +61,18 @@ impl Options {
     /// # Errors
     /// A `TypeError` for documents that are no documents.
     pub(crate) fn apply(self, py: Python<'_>, findings: &mut Findings, mut builder: Builder) -> PyResult<Builder> {
-        match Evaluation::parse(&self.evaluation) {
+        match Evaluation::parse(&self.evaluation.0) {
             Some(evaluation) => builder = builder.evaluation(evaluation),
-            None => findings.push(unknown("evaluation", &Evaluation::ALL.map(Evaluation::as_str), &self.evaluation)),
+            None => findings.push(unknown("evaluation", &Evaluation::ALL.map(Evaluation::as_str), &self.evaluation.0)),
         }
-        match OnError::parse(&self.on_error) {
+        match OnError::parse(&self.on_error.0) {
             Some(on_error) => builder = builder.on_error(on_error),
-            None => findings.push(unknown("on_error", &OnError::ALL.map(OnError::as_str), &self.on_error)),
+            None => findings.push(unknown("on_error", &OnError::ALL.map(OnError::as_str), &self.on_error.0)),
         }
         if self.redis {
             let topology = if self.cluster { Topology::Cluster } else { Topology::Single };
             let mut redis = RedisOptions { topology, ..Default::default() };
-            match Duration::try_from_secs_f64(self.deadline) {
+            match Duration::try_from_secs_f64(self.deadline.0) {
                 Ok(deadline) if !deadline.is_zero() => redis.deadline = deadline,
                 _ => findings.push(Finding::new(Code::OptionInvalid, "deadline", "a deadline is above 0 seconds")),
             }

@@ -1,5 +1,6 @@
 //! What the native half asks of the Python half: its exceptions, and what it knows of Python's values.
 
+use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -7,6 +8,7 @@ use pyo3::types::{PyDateTime, PyDelta, PyType, PyTzInfo};
 
 const ERRORS: &str = "labkit_ratelimit.errors";
 const VALUES: &str = "labkit_ratelimit._values";
+const SIGNALS: &str = "labkit_ratelimit._signals";
 
 /// `labkit_ratelimit.InternalError`: a panic on a path that is no check.
 #[cold]
@@ -48,6 +50,37 @@ pub(crate) fn plain<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny
 pub(crate) fn number<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     FUNCTION.import(value.py(), VALUES, "number")?.call1((value,))
+}
+
+/// The class of an `Exception` that a host's object raised, as a failure is told.
+///
+/// # Errors
+/// What is not the object's to fail with: no `Exception`, or one that a signal's handler raised meanwhile.
+#[cold]
+pub(crate) fn failed(py: Python<'_>, error: PyErr) -> PyResult<String> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    if !error.is_instance_of::<PyException>(py) {
+        return Err(error);
+    }
+    let signalled = FUNCTION.import(py, SIGNALS, "signalled")?.call1((error.value(py),))?;
+    if signalled.is_none() {
+        return Ok(error.get_type(py).qualname().map(|name| name.to_string()).unwrap_or_default());
+    }
+    Err(PyErr::from_value(signalled))
+}
+
+/// Whether it is a `re.Pattern`.
+pub(crate) fn is_pattern(value: &Bound<'_, PyAny>) -> bool {
+    value.py().import("re").and_then(|re| value.is_instance(&re.getattr("Pattern")?)).unwrap_or_default()
+}
+
+/// Asks a callable of the host's, not too deep inside of others that were asked.
+///
+/// # Errors
+/// What it raises; a `RecursionError`.
+pub(crate) fn asked<'py>(words: impl pyo3::call::PyCallArgs<'py>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    FUNCTION.import(py, VALUES, "asked")?.call1(words)
 }
 
 /// Whether a callable requires a parameter.

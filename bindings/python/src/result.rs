@@ -132,6 +132,16 @@ impl Outcome {
         headers(py, format, |format| self.decision.headers(format))
     }
 
+    /// It never changes: a copy is the same.
+    const fn __copy__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    /// As `__copy__`.
+    fn __deepcopy__(this: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        this
+    }
+
     fn __bool__(&self) -> bool {
         self.decision.is_allowed()
     }

@@ -55,10 +55,18 @@ impl Reader {
     ///
     /// # Errors
     /// What a method of a value raised.
-    pub(crate) fn rules(&mut self, written: &Bound<'_, PyList>) -> PyResult<Vec<RuleSpec>> {
+    pub(crate) fn rules(&mut self, written: &Bound<'_, PyAny>) -> PyResult<Vec<RuleSpec>> {
+        let Ok(written) = written.cast::<PyList>() else {
+            self.wrong_type("rules".to_owned(), "a limiter", "a list of rules", written);
+            return Ok(Vec::new());
+        };
         let mut rules = Vec::with_capacity(written.len());
         for (at, rule) in written.iter().enumerate() {
-            rules.push(self.rule(&Fields { dict: rule.cast()?, path: &format!("rules[{at}]") })?);
+            let path = format!("rules[{at}]");
+            match rule.cast::<PyDict>() {
+                Ok(dict) => rules.push(self.rule(&Fields { dict, path: &path })?),
+                Err(_) => self.wrong_type(path, "a limiter", "rules, and maps that are written as such", &rule),
+            }
         }
         Ok(rules)
     }

@@ -179,6 +179,13 @@ impl Limiter {
         }
     }
 
+    /// The decision of a check whose call was never sent: that of [`Limiter::settle`] with this fault, but the circuit does
+    /// not hear of it. Of many that connect at once, and are all too late, one is a failure of the store, not each.
+    pub fn settle_unsent(&self, pending: Pending, fault: Fault) -> Decision {
+        let rule = pending.steps().nth(pending.call().steps.start).map(|step| step.rule);
+        self.decide_from(pending, Some(fault.into_failure(rule)))
+    }
+
     /// The decision of a check whose caller went before its call was answered: as `on_error` says, with one line in the
     /// log. It says nothing of the store; what comes of the call all the same goes to [`Limiter::settle_abandoned`].
     pub fn abandon(&self, pending: Pending, class_name: impl Into<String>, message: impl Into<String>) -> Decision {

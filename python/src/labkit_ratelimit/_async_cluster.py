@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit_ratelimit._clients import seen_as
+from labkit_ratelimit._flight import Late
 from labkit_ratelimit._hold import AsyncHold
 from labkit_ratelimit._redirects import (
     REDIRECTIONS,
@@ -17,7 +18,7 @@ from labkit_ratelimit._redirects import (
 from labkit_ratelimit._script import asent
 
 if TYPE_CHECKING:
-    from labkit_ratelimit._deadline import Deadline
+    from labkit_ratelimit._flight import Flight
     from labkit_ratelimit._native import Call
 
 
@@ -34,30 +35,32 @@ class AsyncCluster:
         self._retry = retry
         self._lost: set[str] = set()
 
-    async def run(self, call: Call[Any], deadline: Deadline | None) -> Any:
+    async def run(self, call: Call[Any], flight: Flight) -> Any:
         """Run a call, and follow its slot."""
+        # Whoever goes does not end that: the next call would begin it anew.
+        flight.is_connecting = True
         await self._client.initialize()
         manager = self._client.nodes_manager
         slot = slot_of(self._client, call)
         node = await self._owner(manager, slot)
 
         async def execute(node: Any, *_: Any, **__: Any) -> Any:
-            return await self._follow(manager, slot, node, call, deadline)
+            return await self._follow(manager, slot, node, call, flight)
 
         seen = seen_as(self._client, _execute_command=execute)
         return await seen.execute_command(*call.evalsha(), target_nodes=node)
 
-    async def _follow(self, manager: Any, slot: int, node: Any, call: Call[Any], deadline: Deadline | None) -> Any:
+    async def _follow(self, manager: Any, slot: int, node: Any, call: Call[Any], flight: Flight) -> Any:
         asking = False
         for _ in range(REDIRECTIONS):
             try:
-                return await self._on(node, call, deadline, asking=asking)
+                return await self._on(node, call, flight, asking=asking)
             except Exception as error:
                 asking = is_ask(error)
                 if not asking and not is_moved(error):
                     raise
                 node = await self._followed(manager, slot, error, asking=asking)
-        return await self._on(node, call, deadline, asking=asking)
+        return await self._on(node, call, flight, asking=asking)
 
     async def _owner(self, manager: Any, slot: int) -> Any:
         try:
@@ -85,14 +88,19 @@ class AsyncCluster:
             manager._moved_exception = error
         return manager.get_node_from_slot(slot)
 
-    async def _on(self, node: Any, call: Call[Any], deadline: Deadline | None, *, asking: bool) -> Any:
+    async def _on(self, node: Any, call: Call[Any], flight: Flight, *, asking: bool) -> Any:
         connection = node.acquire_connection()
-        hold = AsyncHold(self._retry)
+        hold = AsyncHold(self._retry, flight)
+        # A call that somebody cancelled says nothing of its node; one that the deadline ended may.
+        flight.on_late = lambda: self._lost.add(node.name)
         try:
-            return await asent(_OnNode(node, hold.take(connection)), call, asking=asking)
+            return await asent(_OnNode(node, await hold.ready(connection)), call, asking=asking)
+        except Late:
+            # There was a connection after all.
+            self._lost.discard(node.name)
+            raise
         except BaseException as error:
-            # A call that somebody cancelled says nothing of its node; one that the deadline ended may.
-            if is_of_a_node_that_is_lost(error) or (deadline is not None and deadline.late):
+            if is_of_a_node_that_is_lost(error):
                 self._lost.add(node.name)
             await hold.fail(error)
             raise

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from labkit_ratelimit._async_cluster import AsyncCluster
 from labkit_ratelimit._bounded_pool import taken
 from labkit_ratelimit._clients import is_cluster, on, once, package_of
-from labkit_ratelimit._deadline import Deadline, Late
-from labkit_ratelimit._fault import fault_of
+from labkit_ratelimit._fault import Patience, abandon, fault_of
+from labkit_ratelimit._flight import Flight, tell
 from labkit_ratelimit._hold import AsyncHold
 from labkit_ratelimit._native import Call
 from labkit_ratelimit._script import asent
@@ -27,12 +27,13 @@ T = TypeVar("T")
 class AsyncRedis:
     """Runs the calls of a plan, each once, and knows nothing of what they say."""
 
-    __slots__ = ("_bounded", "_run")
+    __slots__ = ("_bounded", "_patience", "_run")
 
     def __init__(self, client: Any, log: Log) -> None:
         # Of an unknown client, of any event loop, nothing of asyncio is used.
         self._bounded = package_of(client) is not None
         self._run = way_of(client)
+        self._patience = Patience()
         limits_of(client, log)
 
     async def run(self, answer: T | Call[T]) -> T:
@@ -42,20 +43,55 @@ class AsyncRedis:
         return answer
 
     async def _settled(self, call: Call[T]) -> T | Call[T]:
+        flight = Flight(call.deadline)
+        if not self._bounded:
+            return await self._unbounded(call, flight)
         try:
-            if self._bounded:
-                with Deadline(call.deadline) as deadline:
-                    reply = await self._run(call, deadline)
-            else:
-                reply = await self._run(call, None)
-        except Late:
-            return call.late()
-        except Exception as error:
+            task = flight.begin(self._run(call, flight))
+        except RuntimeError as error:
+            # No loop of asyncio runs here.
             return call.fail(*fault_of(error))
-        return call.settle(reply)
+        try:
+            await flight.wait()
+        except BaseException as gone:
+            if task.done() and not task.cancelled():
+                tell(task, call)
+            else:
+                abandon(call, gone)
+                flight.leave(call, self._patience.is_news)
+            raise
+        if not task.done():
+            answer = call.late() if self._patience.is_news(flight.ends) else call.unsent()
+            await flight.stop()
+            return answer
+        if task.cancelled():
+            return call.fail("CancelledError", "somebody cancelled the call, and not its check")
+        failure = task.exception()
+        if failure is None:
+            return call.settle(task.result())
+        if isinstance(failure, Exception):
+            return self._patience.failed(call, failure, flight.ends)
+        abandon(call, failure)
+        raise failure
+
+    async def _unbounded(self, call: Call[T], flight: Flight) -> T | Call[T]:
+        """Run it as a client does of which nothing is known, not even whose event loop it waits in."""
+        # Nor when it sends.
+        flight.ends.sending()
+        try:
+            reply = await self._run(call, flight)
+        except Exception as error:
+            failure = error
+        except BaseException as gone:
+            self._patience.gone(call, gone, flight.ends)
+            raise
+        else:
+            self._patience.answered()
+            return call.settle(reply)
+        return self._patience.failed(call, failure, flight.ends)
 
 
-def way_of(client: Any) -> Callable[[Call[Any], Deadline | None], Coroutine[Any, Any, Any]]:
+def way_of(client: Any) -> Callable[[Call[Any], Flight], Coroutine[Any, Any, Any]]:
     """Give what runs a call on this client."""
     package = package_of(client)
     if package is None:
@@ -63,14 +99,16 @@ def way_of(client: Any) -> Callable[[Call[Any], Deadline | None], Coroutine[Any,
     retry = once(package, asynchronous=True)
     if is_cluster(client):
         return AsyncCluster(client, retry).run
-    return lambda call, _: _run_on(client, call, retry)
+    return lambda call, flight: _run_on(client, call, retry, flight)
 
 
-async def _run_on(client: Any, call: Call[Any], retry: Any) -> Any:
+async def _run_on(client: Any, call: Call[Any], retry: Any, flight: Flight) -> Any:
     """Run a call on a connection of this client's; whoever awaits it keeps the time."""
-    hold = AsyncHold(retry)
-    # It takes the connection of a client that has one.
+    hold = AsyncHold(retry, flight)
+    # It makes the connection of a client that has one.
+    flight.is_connecting = True
     await client.initialize()
+    flight.is_connecting = False
     if client.connection is not None:
         async with client._single_conn_lock:
             return await _through(client, client.connection, call, hold)
@@ -87,7 +125,7 @@ async def _run_on(client: Any, call: Call[Any], retry: Any) -> Any:
 
 async def _through(client: Any, connection: Any, call: Call[Any], hold: AsyncHold) -> Any:
     try:
-        return await asent(on(client, hold.take(connection)), call)
+        return await asent(on(client, await hold.ready(connection)), call)
     except BaseException as error:
         await hold.fail(error)
         raise

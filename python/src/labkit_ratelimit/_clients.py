@@ -14,14 +14,34 @@ _PACKAGES = ("redis", "valkey")
 class Ends:
     """When the time of a call is up."""
 
-    __slots__ = ("_at",)
+    __slots__ = ("_at", "_sent", "began")
 
     def __init__(self, seconds: float) -> None:
-        self._at = time.monotonic() + seconds
+        self.began = time.monotonic()
+        self._at = self.began + seconds
+        self._sent: float | None = None
+
+    @property
+    def is_sent(self) -> bool:
+        """The call has a connection, and is on its way."""
+        return self._sent is not None
+
+    def sending(self) -> None:
+        """Say that it is. Again is nothing: it follows its slot."""
+        if self._sent is None:
+            self._sent = time.monotonic()
+
+    def gave_the_store_time(self) -> bool:
+        """Say whether half of the time, or more, was the store's: the rest was spent on having a connection."""
+        return self._sent is not None and self._at - self._sent >= (self._at - self.began) / 2
 
     def left(self) -> float:
         """Give the seconds until then; less than 0 afterwards."""
         return self._at - time.monotonic()
+
+    def waited(self) -> float:
+        """Give the seconds since it began."""
+        return time.monotonic() - self.began
 
     def some_left(self) -> float:
         """As `left`.
@@ -52,6 +72,27 @@ def package_of(client: object) -> str | None:
 def is_cluster(client: object) -> bool:
     """Say whether keys of different slots are of different servers."""
     return hasattr(client, "nodes_manager") or "Cluster" in type(client).__name__
+
+
+def no_client(client: object) -> str | None:
+    """Say why this is no client whose commands run, and are answered; nothing, if it is one."""
+    # Its repr may hold a password.
+    kind = client.__qualname__ if isinstance(client, type) else type(client).__qualname__
+    if isinstance(client, type):
+        return f"not the class {kind}"
+    if not callable(getattr(client, "execute_command", None)):
+        return f"which has execute_command; a {kind} has none"
+    names = [ancestor.__name__ for ancestor in type(client).__mro__]
+    if _has(client, "command_stack") or any(name.endswith(("Pipeline", "PubSub")) for name in names):
+        return f"not a {kind}, whose commands are not answered as they come"
+    if _has(client, "master_for"):
+        return f"not a {kind}: give what its master_for gives"
+    return None
+
+
+def _has(client: object, name: str) -> bool:
+    """Say whether it has that itself: a mock has whatever it is asked for."""
+    return inspect.getattr_static(client, name, None) is not None
 
 
 def is_async(client: Any) -> bool:

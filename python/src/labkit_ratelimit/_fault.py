@@ -1,6 +1,18 @@
-"""Errors of clients, as the core takes them."""
+"""Errors of clients, as the core takes them, and callers that do not wait for a reply."""
 
 from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from labkit_ratelimit._signals import signalled
+
+if TYPE_CHECKING:
+    from labkit_ratelimit._clients import Ends
+    from labkit_ratelimit._native import Call
+
+T = TypeVar("T")
 
 
 def is_unknown_script(error: Exception) -> bool:
@@ -11,3 +23,63 @@ def is_unknown_script(error: Exception) -> bool:
 def fault_of(error: Exception) -> tuple[str, str]:
     """Give the class and the message of what came in the place of a reply."""
     return type(error).__name__, str(error)
+
+
+class Patience:
+    """What calls show of the store that were not sent in time, or whose callers went before the deadline.
+
+    A store that is dead is not to be hidden by callers that take their call with them: where they waited for as long as
+    a deadline, all together, and it answered nothing meanwhile, that is one failure of it.
+    """
+
+    __slots__ = ("_missed", "_waited")
+
+    def __init__(self) -> None:
+        self._missed = -math.inf
+        self._waited = 0.0
+
+    def is_news(self, ends: Ends) -> bool:
+        """Say whether a call that is late is one more failure of the store.
+
+        Of many that had no connection at the same time, or had one too late, one is: that takes the longer, the more
+        there are, and the store may be as quick as ever.
+        """
+        if ends.gave_the_store_time():
+            return True
+        if ends.began < self._missed:
+            return False
+        self._missed = time.monotonic()
+        return True
+
+    def answered(self) -> None:
+        """Say that the store answers."""
+        self._waited = 0.0
+
+    def failed(self, call: Call[T], error: Exception, ends: Ends) -> T | Call[T]:
+        """Settle a call that failed.
+
+        Raises:
+            BaseException: what a signal's handler raised is not the store's failure.
+
+        """
+        signal = signalled(error)
+        if signal is not None:
+            self.gone(call, signal, ends)
+            raise signal
+        if ends.left() <= 0 and not self.is_news(ends):
+            return call.unsent()
+        return call.fail(*fault_of(error))
+
+    def gone(self, call: Call[Any], why: BaseException, ends: Ends) -> None:
+        """Settle a call whose caller went."""
+        deadline = call.deadline
+        abandon(call, why)
+        self._waited += ends.waited()
+        if self._waited >= deadline:
+            self._waited = 0.0
+            call.late()
+
+
+def abandon(call: Call[Any], why: BaseException) -> None:
+    """Decide a check whose caller went."""
+    call.abandon(type(why).__name__, "the caller did not wait for the store's answer")

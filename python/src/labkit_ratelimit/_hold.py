@@ -6,9 +6,11 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from labkit_ratelimit._clients import is_a_reply
+from labkit_ratelimit._flight import Late
 
 if TYPE_CHECKING:
     from labkit_ratelimit._clients import Ends
+    from labkit_ratelimit._flight import Flight
 
 _NONE = object()
 
@@ -39,6 +41,17 @@ class Settings:
         """Put a function before a method of the class."""
         self._before.append((connection, name, connection.__dict__.get(name, _NONE)))
         setattr(connection, name, method)
+
+    def undecoded(self, connection: Any) -> None:
+        """Have bytes for a reply, whatever a host decodes its own by."""
+        if not getattr(getattr(connection, "encoder", None), "decode_responses", False):
+            return
+        read = connection.read_response
+
+        def reading(*_: Any, **options: Any) -> Any:
+            return read(**{**options, "disable_decoding": True})
+
+        self.shadow(connection, "read_response", reading)
 
     def restore(self) -> None:
         """Make them what they were. Again is nothing."""
@@ -93,6 +106,24 @@ class Hold:
                 self._settings.shadow(inner, "read_response", self._reading(inner, inner.read_response))
         return connection
 
+    def ready(self) -> None:
+        """Send nothing on a connection that its server closed, or that has something to read: it is made anew.
+
+        A pool looks at what it gives; the one connection of a client that has one nobody looks at.
+        """
+        connection = self._connection
+        try:
+            is_clean = getattr(connection, "_sock", None) is None or not connection.can_read()
+        except Exception:
+            is_clean = False
+        if not is_clean:
+            connection.disconnect()
+            connection.connect()
+
+    def undecoded(self) -> None:
+        """Have bytes for a reply, whatever a host decodes its own by."""
+        self._settings.undecoded(self._connection)
+
     def fail(self, error: BaseException) -> None:
         """Disconnect it, unless the error is what was answered: a reply may still come."""
         if self._connection is not None and not is_a_reply(error):
@@ -143,10 +174,11 @@ def _wait(inner: Any, seconds: float | None) -> None:
 class AsyncHold:
     """Lets a connection try nothing twice. Whoever awaits it keeps the time."""
 
-    __slots__ = ("_connection", "_retry", "_settings")
+    __slots__ = ("_connection", "_flight", "_retry", "_settings")
 
-    def __init__(self, retry: Any) -> None:
+    def __init__(self, retry: Any, flight: Flight) -> None:
         self._retry = retry
+        self._flight = flight
         self._connection: Any = None
         self._settings = Settings()
 
@@ -160,11 +192,31 @@ class AsyncHold:
             self.let_go()
             self._connection = connection
             self._settings.once(connection, self._retry)
+            self._flight.is_connecting = True
+        return connection
+
+    async def ready(self, connection: Any) -> Any:
+        """Hold this connection, and give it, as one that a call may be sent on.
+
+        One that the server closed while nobody used it is connected again: nothing was sent on it, so that nothing is
+        of unknown fate.
+
+        Raises:
+            Late: nobody waits for the call any more.
+
+        """
+        self.take(connection)
+        if _is_at_end(connection):
+            await connection.disconnect(nowait=True)
+        if not connection.is_connected:
+            await connection.connect()
+        self._flight.sending()
+        self._settings.undecoded(connection)
         return connection
 
     async def fail(self, error: BaseException) -> None:
-        """Disconnect it, unless the error is what was answered: a reply may still come."""
-        if self._connection is not None and not is_a_reply(error):
+        """Disconnect it, unless the error is what was answered, or nothing was sent: a reply may still come."""
+        if self._connection is not None and not is_a_reply(error) and not isinstance(error, Late):
             with contextlib.suppress(Exception):
                 await self._connection.disconnect(nowait=True)
 
@@ -172,6 +224,16 @@ class AsyncHold:
         """Make it the host's again. Again is nothing."""
         self._connection = None
         self._settings.restore()
+
+
+def _is_at_end(connection: Any) -> bool:
+    """Say whether the server closed it, as far as the event loop has seen."""
+    reader, writer = getattr(connection, "_reader", None), getattr(connection, "_writer", None)
+    if reader is None or writer is None:
+        return False
+    # What the server said before it closed may be unread. Of a fake server, as tests have it, they say less.
+    failed, closing = getattr(reader, "exception", None), getattr(writer, "is_closing", None)
+    return bool(getattr(reader, "_eof", False) or (failed and failed() is not None) or (closing and closing()))
 
 
 def least(usual: float | None, left: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import logging
 from typing import Any, TypedDict
 
@@ -22,6 +23,18 @@ class LogFields(TypedDict):
     identifier_keys: list[str]
 
 
+def _adding(
+    logger: logging.Logger | logging.LoggerAdapter[Any], extra: dict[str, Any]
+) -> logging.Logger | logging.LoggerAdapter[Any]:
+    """Give a logger that adds it: an adapter has its own in the place of what a call brings."""
+    if not isinstance(logger, logging.LoggerAdapter):
+        return logger
+    adapter = copy.copy(logger)
+    adapter.extra = {**(adapter.extra or {}), **extra}
+    adapter.logger = _adding(adapter.logger, extra)
+    return adapter
+
+
 class Log:
     """A limiter's way to its logger. A logger that raises changes no result."""
 
@@ -34,7 +47,8 @@ class Log:
     def tell(self, text: str, fields: LogFields) -> None:
         """Take a line of the core's."""
         with contextlib.suppress(Exception):
-            self._logger.warning("%s", text, extra={"rate_limit": fields})
+            extra = {"rate_limit": fields}
+            _adding(self._logger, extra).warning("%s", text, extra=extra)
 
     def say(self, message: str, said: str) -> None:
         """Say what an operator should know once."""

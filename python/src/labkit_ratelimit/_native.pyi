@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar, final
 
-from typing_extensions import Self
+from typing_extensions import Self, disjoint_base
 
 from labkit_ratelimit._log import LogFields
+from labkit_ratelimit.rule import Cost
 
-__all__ = ["VERSION", "Call", "Core", "Evaluation", "Info", "ManualClock", "MemoryStore", "Result"]
+__all__ = ["VERSION", "Base", "Call", "Core", "Evaluation", "Info", "ManualClock", "MemoryStore", "Result"]
 
 _AnswerT = TypeVar("_AnswerT")
 
@@ -36,8 +37,12 @@ class MemoryStore:
 
 @final
 class Info:
-    """The numbers behind one evaluation."""
+    """The numbers behind one evaluation. Equal to the same numbers; a copy is itself."""
 
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, _memo: object, /) -> Self: ...
     @property
     def limit(self) -> int:
         """What the limit was for this call."""
@@ -65,8 +70,12 @@ class Info:
 
 @final
 class Evaluation:
-    """What one counting rule said."""
+    """What one counting rule said. Equal to one that says the same; a copy is itself."""
 
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, _memo: object, /) -> Self: ...
     @property
     def rule(self) -> str:
         """The rule's name."""
@@ -84,8 +93,13 @@ class Evaluation:
 
 @final
 class Result:
-    """What a check, or a peek, came to. True where the call may go on."""
+    """What a check, or a peek, came to. True where the call may go on.
 
+    It never changes, so that a copy of it is itself. It stays in its process: it cannot be pickled.
+    """
+
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, _memo: object, /) -> Self: ...
     @property
     def action(self) -> Literal["allow", "block"]:
         """Whether the call may go on."""
@@ -148,6 +162,8 @@ class Call(Generic[_AnswerT]):
     def settle(self, reply: object, /) -> _AnswerT | Call[_AnswerT]: ...
     def fail(self, class_name: str, message: str, /) -> _AnswerT | Call[_AnswerT]: ...
     def late(self) -> _AnswerT | Call[_AnswerT]: ...
+    def unsent(self) -> _AnswerT | Call[_AnswerT]: ...
+    def abandon(self, class_name: str, message: str, /) -> None: ...
 
 @final
 class Core:
@@ -156,12 +172,12 @@ class Core:
     def __new__(
         cls,
         name: str,
-        rules: list[dict[str, Any]],
+        rules: object,
         options: dict[str, Any],
         tell: Callable[[str, LogFields], None],
     ) -> Self: ...
     def check(
-        self, identifier: Mapping[str, Any], cost: float = ..., context: object = None
+        self, identifier: Mapping[str, Any], cost: Cost = ..., context: object = None
     ) -> Result | Call[Result]: ...
     def peek(self, identifier: Mapping[str, Any], context: object = None) -> Result | Call[Result]: ...
     def clear(self, identifier: Mapping[str, Any], /) -> int | Call[int]: ...
@@ -169,3 +185,24 @@ class Core:
     def reload(self, documents: dict[str, Any]) -> None: ...
     def close_circuit(self) -> None: ...
     def metrics(self) -> list[tuple[str, Literal["counter", "gauge"], dict[str, str], int]]: ...
+
+@disjoint_base
+class Base:
+    """What a limiter inherits, so that a check in memory is one step."""
+
+    def __new__(cls, *_words: Any, **_options: Any) -> Self: ...
+    def _start(self, core: Core, /) -> None: ...
+    def check(self, identifier: Mapping[str, Any], cost: Cost = 1, context: Any = None) -> Result:
+        """Count a call, and decide on it. Never raises for a store that fails.
+
+        Args:
+            identifier: property → value: `str`, `bytes`, `int`, `float`, `bool`, `None`; an `Enum` is its value;
+                decimals, UUIDs, dates, times, paths and IP addresses are their text. Of a mapping that is no plain
+                `dict` only what rules mention is looked up.
+            cost: of this call: finite, 0 or more, kept to 6 decimal places. 0 reads the state, and writes nothing.
+            context: what callables that require a parameter are given.
+
+        Raises:
+            TypeError: the identifier is no mapping; or the limiter's client is asynchronous.
+
+        """

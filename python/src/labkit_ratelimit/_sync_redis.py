@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from labkit_ratelimit._bounded_pool import taken
 from labkit_ratelimit._clients import Ends, is_cluster, on, once, package_of
-from labkit_ratelimit._fault import fault_of
+from labkit_ratelimit._fault import Patience
 from labkit_ratelimit._hold import Hold
 from labkit_ratelimit._native import Call
 from labkit_ratelimit._script import sent
@@ -23,11 +23,11 @@ T = TypeVar("T")
 class SyncRedis:
     """Runs the calls of a plan, each once, and knows nothing of what they say."""
 
-    __slots__ = ("_deadline", "_run")
+    __slots__ = ("_patience", "_run")
 
-    def __init__(self, client: Any, deadline: float, log: Log) -> None:
-        self._deadline = deadline
+    def __init__(self, client: Any, log: Log) -> None:
         self._run = way_of(client)
+        self._patience = Patience()
         limits_of(client, log)
 
     def run(self, answer: T | Call[T]) -> T:
@@ -37,22 +37,35 @@ class SyncRedis:
         return answer
 
     def _settled(self, call: Call[T]) -> T | Call[T]:
+        ends = Ends(call.deadline)
         try:
-            reply = self._run(call, Ends(self._deadline))
+            reply = self._run(call, ends)
         except Exception as error:
-            return call.fail(*fault_of(error))
-        return call.settle(reply)
+            failure = error
+        except BaseException as gone:
+            self._patience.gone(call, gone, ends)
+            raise
+        else:
+            self._patience.answered()
+            return call.settle(reply)
+        return self._patience.failed(call, failure, ends)
 
 
 def way_of(client: Any) -> Callable[[Call[Any], Ends], Any]:
     """Give what runs a call on this client."""
     package = package_of(client)
     if package is None:
-        return lambda call, _: sent(client, call)
+        return lambda call, ends: _of_unknown(client, call, ends)
     retry = once(package, asynchronous=False)
     if is_cluster(client):
         return SyncCluster(client, retry).run
     return lambda call, ends: run_on(client, call, ends, retry)
+
+
+def _of_unknown(client: Any, call: Call[Any], ends: Ends) -> Any:
+    # Nobody knows when it sends.
+    ends.sending()
+    return sent(client, call)
 
 
 def limits_of(client: Any, log: Log) -> None:
@@ -101,7 +114,9 @@ def _on_the_one(client: Any, connection: Any, call: Call[Any], hold: Hold) -> An
     if lock is not None and not lock.acquire(timeout=hold.ends.some_left()):
         raise TimeoutError("the client's one connection was in use for longer than the deadline")
     try:
-        return _through(on(client, hold.take(connection)), call, hold, asking=False)
+        hold.take(connection)
+        hold.ready()
+        return _through(on(client, connection), call, hold, asking=False)
     finally:
         hold.let_go()
         if lock is not None:
@@ -111,6 +126,8 @@ def _on_the_one(client: Any, connection: Any, call: Call[Any], hold: Hold) -> An
 def _through(client: Any, call: Call[Any], hold: Hold, *, asking: bool) -> Any:
     try:
         hold.ends.some_left()
+        hold.undecoded()
+        hold.ends.sending()
         return sent(client, call, asking=asking)
     except BaseException as error:
         hold.fail(error)

@@ -8,8 +8,10 @@ import enum
 import inspect
 import ipaddress
 import numbers
+import operator
 import os
 import uuid
+from contextvars import ContextVar
 from typing import Any, cast
 
 _BY_THEIR_TEXT = (
@@ -41,6 +43,11 @@ def plain(value: object) -> Plain:
         return inner if isinstance(inner, (str, bytes, int, float, type(None))) else plain(inner)
     if isinstance(value, _BY_THEIR_TEXT):
         return str(cast("object", value))
+    # Numbers of other libraries, numpy's above all. A float of fewer bits is its shortest decimal.
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
+        return float(str(value))
     raise TypeError(f"a {type(value).__qualname__} cannot be the value of a property")
 
 
@@ -57,6 +64,36 @@ def number(value: object) -> int | float:
     raise TypeError(f"a {type(value).__qualname__} is no number")
 
 
+_DEPTH: ContextVar[int] = ContextVar("labkit_ratelimit_depth", default=0)
+_DEEPEST = 32
+
+
+def asked(function: Any, *words: Any) -> Any:
+    """Call what a rule asks.
+
+    Raises:
+        RecursionError: it is asked by a check that another callable made, and so on: the stack is Rust's as well.
+        TypeError: it gives a coroutine.
+
+    """
+    depth = _DEPTH.get()
+    if depth >= _DEEPEST:
+        raise RecursionError(f"callables of rules make checks {_DEEPEST} deep by now")
+    token = _DEPTH.set(depth + 1)
+    try:
+        answer = function(*words)
+    finally:
+        _DEPTH.reset(token)
+    if inspect.iscoroutine(answer):
+        answer.close()
+        raise TypeError(_NO_COROUTINE)
+    return answer
+
+
+_NO_COROUTINE = "a callable of a rule is a plain function: a check waits for no coroutine"
+_OF_ONE_OBJECT = (operator.attrgetter, operator.itemgetter, operator.methodcaller)
+
+
 def takes_context(function: Any) -> bool:
     """Say whether a callable requires a parameter: then it is given the call's context.
 
@@ -64,8 +101,11 @@ def takes_context(function: Any) -> bool:
         TypeError: it is a coroutine function: a check does not wait for one.
 
     """
-    if inspect.iscoroutinefunction(function):
-        raise TypeError("a callable of a rule is a plain function: a check waits for no coroutine")
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004
+        raise TypeError(_NO_COROUTINE)
+    if isinstance(function, _OF_ONE_OBJECT):
+        # Before 3.13 they do not say so themselves.
+        return True
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

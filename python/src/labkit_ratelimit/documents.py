@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Any, cast
 
 __all__ = ["Document", "Documents", "Source"]
 
@@ -38,6 +36,19 @@ class Documents:
     """Which skip rules files may bring, where there is no contract."""
     strict: bool = field(default=True)
     """Whether a first load that fails raises. Else it is logged, and the default rules run."""
+
+    def __post_init__(self) -> None:
+        """Keep what is given: a generator gives it once.
+
+        Raises:
+            TypeError: a list is none; one path or name is none either.
+
+        """
+        for name in ("rate_limits", "properties", "allowed_skip_rules"):
+            given: Any = getattr(self, name)
+            if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+                raise TypeError(f"{name} takes a list, not a {type(given).__qualname__}")
+            object.__setattr__(self, name, tuple(cast("Any", given)))
 
     def native(self) -> dict[str, Any]:
         """Give them as the native half takes them."""

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from typing_extensions import Self
+
     from labkit_ratelimit._native import Result
 
 __all__ = ["Finding", "InternalError", "Invalid", "InvalidDocuments", "InvalidRules", "RateLimitExceeded"]
+
+
+_ExceededT = TypeVar("_ExceededT", bound="RateLimitExceeded")
 
 
 class Finding(NamedTuple):
@@ -63,7 +69,7 @@ class RateLimitExceeded(Exception):
     """A call that `enforce` or `aenforce` refuses."""
 
     result: Result
-    """What the check decided. It stays in its process: a copy of the exception that was pickled has none."""
+    """What the check decided. It stays in its process: an exception that was pickled has none when it is read again."""
     retry_after: float | None
     """Seconds until this call could pass; `None` where no wait helps."""
 
@@ -74,12 +80,24 @@ class RateLimitExceeded(Exception):
         wait = "" if self.retry_after is None else f", retry after {math.ceil(self.retry_after)} s"
         super().__init__(f"rate limit exceeded{by}{wait}")
 
-    def __reduce__(self) -> tuple[object, tuple[str, float | None]]:
-        return _travelled, (str(self), self.retry_after)
+    def __reduce__(self) -> tuple[object, tuple[object, ...], dict[str, Any]]:
+        # Notes and what a subclass added are of its state.
+        return _made, (type(self), *self.args), {name: value for name, value in vars(self).items() if name != "result"}
+
+    def __copy__(self) -> Self:
+        copied = _made(type(self), *self.args)
+        vars(copied).update(vars(self))
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        copied = _made(type(self), *self.args)
+        memo[id(self)] = copied
+        vars(copied).update(copy.deepcopy(vars(self), memo))
+        return copied
 
 
-def _travelled(message: str, retry_after: float | None) -> RateLimitExceeded:
-    """Gives one that came from another process."""
-    exceeded = RateLimitExceeded.__new__(RateLimitExceeded, message)
-    exceeded.retry_after = retry_after
+def _made(kind: type[_ExceededT], *words: object) -> _ExceededT:
+    """Make one whose state is still to come."""
+    exceeded = kind.__new__(kind, *words)
+    exceeded.args = words
     return exceeded

@@ -5,7 +5,8 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from fastapi import HTTPException, Request, Response
+from fastapi import HTTPException, Request, Response, WebSocketException
+from starlette.requests import HTTPConnection
 
 from labkit_ratelimit._hooks import known
 from labkit_ratelimit._native import Result
@@ -13,7 +14,7 @@ from labkit_ratelimit.asgi import tell
 from labkit_ratelimit.limiter import Limiter
 from labkit_ratelimit.web import RESULT, TEXT, Format, refusal
 
-__all__ = ["RESULT", "RateLimit", "RateLimited", "refuse"]
+__all__ = ["RESULT", "RateLimit", "RateLimited", "WebSocketRateLimited", "refuse"]
 
 _OF_BODY = ("Content-Type", "Content-Length")
 
@@ -40,6 +41,18 @@ class RateLimited(HTTPException):
         return Response(refused.body, refused.status, refused.headers)
 
 
+class WebSocketRateLimited(WebSocketException):
+    """A websocket that is refused: closed as 1013, "try again later", before it is accepted. Clients see a 403."""
+
+    result: Result
+    """What the check decided."""
+
+    def __init__(self, result: Result, text: str = TEXT) -> None:
+        """Take a block."""
+        self.result = result
+        super().__init__(1013, text)
+
+
 async def refuse(request: Request, exc: Exception) -> Response:
     """Answer as the middlewares do: `app.add_exception_handler(RateLimited, refuse)`."""
     if isinstance(exc, RateLimited):
@@ -48,7 +61,7 @@ async def refuse(request: Request, exc: Exception) -> Response:
 
 
 class RateLimit:
-    """Asks a limiter before a route runs, and raises `RateLimited` on a block.
+    """Asks a limiter before a route runs, and raises `RateLimited` on a block, `WebSocketRateLimited` for a websocket.
 
     A response that is served carries the headers too, those that the route did not say itself; one that a route
     returns as a `Response` stays as it is. The result is what the dependency gives, and `request.scope[RESULT]`.
@@ -60,10 +73,10 @@ class RateLimit:
     def __init__(
         self,
         limiter: Limiter,
-        identify: Callable[[Request], Mapping[str, Any] | Awaitable[Mapping[str, Any] | None] | None],
+        identify: Callable[[Any], Mapping[str, Any] | Awaitable[Mapping[str, Any] | None] | None],
         *,
         cost: float = 1,
-        on_block: Callable[[Request, Result], object] | None = None,
+        on_block: Callable[[Any, Result], object] | None = None,
         format: Format = "gitlab",
         text: str = TEXT,
     ) -> None:
@@ -71,7 +84,8 @@ class RateLimit:
 
         Args:
             limiter: one in memory, or on an asynchronous client.
-            identify: gives an identifier, or `None`: not limited. May be asynchronous.
+            identify: takes the request, or the websocket; gives an identifier, or `None`: not limited. May be
+                asynchronous.
             cost: of a request: finite, 0 or more.
             on_block: is told the request and the result of each block; what it raises is logged. May be asynchronous.
             format: of the headers.
@@ -89,11 +103,12 @@ class RateLimit:
         self._format: Format = format
         self._text = text
 
-    async def __call__(self, request: Request, response: Response) -> Result | None:
-        """Decide on a request.
+    async def __call__(self, request: HTTPConnection, response: Response) -> Result | None:
+        """Decide on a request, or on a websocket before it is accepted.
 
         Raises:
-            RateLimited: it is refused.
+            RateLimited: the request is refused.
+            WebSocketRateLimited: the websocket is.
 
         """
         identifier = self._identify(request)
@@ -104,6 +119,8 @@ class RateLimit:
         result = request.scope[RESULT] = await self._limiter.acheck(identifier, self._cost)
         if result.blocked:
             await tell(self, self._on_block, request, result)
+            if request.scope["type"] == "websocket":
+                raise WebSocketRateLimited(result, self._text)
             raise RateLimited(result, self._format, self._text)
         for name, value in result.headers(self._format).items():
             response.headers.setdefault(name, value)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+import codecs
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from labkit_ratelimit._async_redis import AsyncRedis
-from labkit_ratelimit._clients import is_async, is_cluster
+from labkit_ratelimit._clients import is_async, is_cluster, no_client
 from labkit_ratelimit._log import Log
-from labkit_ratelimit._native import Core, Result
+from labkit_ratelimit._native import Base, Core, Result
 from labkit_ratelimit._sync_redis import SyncRedis
 from labkit_ratelimit.documents import Documents
 from labkit_ratelimit.errors import RateLimitExceeded
 from labkit_ratelimit.metrics import Sample
-from labkit_ratelimit.rule import Rule, written
+from labkit_ratelimit.rule import Cost, Rule, written
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Iterable, Mapping
 
     from typing_extensions import Unpack
 
@@ -44,7 +45,7 @@ class Options(TypedDict, total=False):
     logger: logging.Logger | logging.LoggerAdapter[Any] | None
 
 
-class Limiter:
+class Limiter(Base):
     """A chain of rules, and the store it counts in.
 
     Build one for the life of the process: threads and event loops share it, and a child process goes on with it.
@@ -90,29 +91,30 @@ class Limiter:
         Raises:
             InvalidRules: a mistake in the name, the rules or the options. All of them, in `findings`.
             InvalidDocuments: the same, where there are documents.
-            TypeError: `redis` is no client.
+            TypeError: `redis` is no client: a class, a pipeline, a URL.
 
         """
         log = Log(name, logger)
         self._name = name
         self._documents = documents
-        self._redis = None if redis is None else _redis(redis, deadline, log)
+        self._redis = None if redis is None else _redis(redis, log)
         options = {
             "on_error": on_error,
             "evaluation": evaluation,
             "redis": redis is not None,
             "cluster": is_cluster(redis) if cluster is None else cluster,
-            "deadline": float(deadline),
+            "deadline": deadline,
             "store": store,
             "clock": clock,
             "documents": documents and documents.native(),
         }
-        given = list(rules)
-        self._core = Core(name, [written(rule) for rule in given], options, log.tell)
-        if self._redis is None and type(self).check is Limiter.check:
-            # Nothing is waited for: the native method is the whole of it, and saves a fifth of the time.
-            self.__dict__["check"] = self._core.check
-        self._given = {rule.name: rule for rule in given if isinstance(rule, Rule)}
+        # What is no list of rules is a mistake, which is found with all others.
+        given = _listed(rules)
+        native = given if given is None else [written(rule) for rule in given]
+        self._core = Core(name, rules if native is None else native, options, log.tell)
+        # `check` is of the native half: where nothing is waited for that is the whole of it.
+        self._start(self._core)
+        self._given = {rule.name: rule for rule in given or () if isinstance(rule, Rule)}
         self._rules = self._shown()
 
     @classmethod
@@ -148,10 +150,10 @@ class Limiter:
         """
         documents = Documents(
             available_limiters=available_limiters,
-            rate_limits=tuple(rate_limits),
+            rate_limits=rate_limits,
             strict=strict,
-            properties=tuple(properties),
-            allowed_skip_rules=tuple(allowed_skip_rules),
+            properties=properties,
+            allowed_skip_rules=allowed_skip_rules,
         )
         return cls(name, rules, redis, documents=documents, **options)
 
@@ -165,22 +167,6 @@ class Limiter:
         """The rules in force, in the order of the chain."""
         return self._rules
 
-    def check(self, identifier: Mapping[str, Any], cost: float = 1, context: Any = None) -> Result:
-        """Count a call, and decide on it. Never raises for a store that fails.
-
-        Args:
-            identifier: property → value: `str`, `bytes`, `int`, `float`, `bool`, `None`; an `Enum` is its value;
-                decimals, UUIDs, dates, times, paths and IP addresses are their text.
-            cost: of this call: finite, 0 or more, kept to 6 decimal places. 0 reads the state, and writes nothing.
-            context: what callables that require a parameter are given.
-
-        Raises:
-            TypeError: the identifier is no mapping; or the limiter's client is asynchronous.
-
-        """
-        answer = self._core.check(identifier, cost, context)
-        return answer if type(answer) is Result else self._run(answer)
-
     def peek(self, identifier: Mapping[str, Any], context: Any = None) -> Result:
         """Decide on the state as it stands, for a call of cost 1, and change nothing. As `check` else."""
         answer = self._core.peek(identifier, context)
@@ -191,7 +177,7 @@ class Limiter:
         answer = self._core.clear(identifier)
         return answer if isinstance(answer, int) else self._run(answer)
 
-    def enforce(self, identifier: Mapping[str, Any], cost: float = 1, context: Any = None) -> Result:
+    def enforce(self, identifier: Mapping[str, Any], cost: Cost = 1, context: Any = None) -> Result:
         """As `check`; a block raises.
 
         Raises:
@@ -200,7 +186,7 @@ class Limiter:
         """
         return _let_through(self.check(identifier, cost, context))
 
-    async def acheck(self, identifier: Mapping[str, Any], cost: float = 1, context: Any = None) -> Result:
+    async def acheck(self, identifier: Mapping[str, Any], cost: Cost = 1, context: Any = None) -> Result:
         """As `check`, on an asynchronous client. Without a Redis it waits for nothing.
 
         Raises:
@@ -220,7 +206,7 @@ class Limiter:
         answer = self._core.clear(identifier)
         return answer if isinstance(answer, int) else await self._arun(answer)
 
-    async def aenforce(self, identifier: Mapping[str, Any], cost: float = 1, context: Any = None) -> Result:
+    async def aenforce(self, identifier: Mapping[str, Any], cost: Cost = 1, context: Any = None) -> Result:
         """As `enforce`, on an asynchronous client.
 
         Raises:
@@ -275,10 +261,19 @@ class Limiter:
         raise TypeError("the Redis client of this limiter is not asynchronous: call check, peek, clear or enforce")
 
 
-def _redis(client: Any, deadline: float, log: Log) -> SyncRedis | AsyncRedis:
-    if not callable(getattr(client, "execute_command", None)):
-        raise TypeError(f"redis takes a client, which has execute_command; {client!r} has none")
-    return AsyncRedis(client, log) if is_async(client) else SyncRedis(client, deadline, log)
+def _listed(rules: Any) -> list[Any] | None:
+    """Give them as a list; nothing, where they are no list of rules."""
+    is_list = isinstance(rules, Iterable) and not isinstance(rules, (str, bytes, Mapping))
+    return list(cast("Any", rules)) if is_list else None
+
+
+def _redis(client: Any, log: Log) -> SyncRedis | AsyncRedis:
+    why = no_client(client)
+    if why is not None:
+        raise TypeError(f"redis takes a client, {why}")
+    # Else the first connect imports it: a child that was forked meanwhile would wait for that import for ever.
+    codecs.lookup("idna")
+    return AsyncRedis(client, log) if is_async(client) else SyncRedis(client, log)
 
 
 def _let_through(result: Result) -> Result:

@@ -6,15 +6,39 @@ plain complements, and hold for it.
 
 from __future__ import annotations
 
+import datetime
+import enum
+import ipaddress
+import os
 import re
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 __all__ = ["Marker", "Matcher", "Scalar", "cidr", "eq", "ne", "none_of", "not_", "nre", "one_of", "prefix", "regex"]
 
-Scalar = str | bytes | int | float | bool | None
-"""A value to compare with: same type and value; `int` and `float` compare by number."""
+Scalar = (
+    str
+    | bytes
+    | int
+    | float
+    | bool
+    | None
+    | enum.Enum
+    | Decimal
+    | uuid.UUID
+    | datetime.date
+    | datetime.time
+    | os.PathLike[str]
+    | ipaddress.IPv4Address
+    | ipaddress.IPv6Address
+    | ipaddress.IPv4Network
+    | ipaddress.IPv6Network
+)
+"""A value to compare with: same type and value; `int` and `float` compare by number. An `Enum` is its value, what
+follows it its text, as in an identifier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +94,7 @@ def prefix(start: str) -> Marker:
     return Marker("prefix", start)
 
 
-def cidr(*networks: str) -> Marker:
+def cidr(*networks: str | ipaddress.IPv4Network | ipaddress.IPv6Network) -> Marker:
     """An IP address in one of the networks. An IPv4-mapped address counts as IPv4."""
     return Marker("cidr", networks)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from types import MappingProxyType
-from typing import Any, Literal, cast
+from decimal import Decimal
+from typing import Any, Literal, NoReturn, cast
 
 from labkit_ratelimit.matchers import Marker, Matcher
 
@@ -13,7 +13,9 @@ __all__ = ["Action", "Algorithm", "Number", "Override", "Rule"]
 
 Action = Literal["limit", "warn", "log", "skip"]
 Algorithm = Literal["fixed_window", "gcra"]
-Number = int | float | Callable[[], float] | Callable[[Any], float]
+Cost = int | float | Decimal
+"""What a call costs."""
+Number = int | float | Decimal | Callable[[], Cost] | Callable[[Any], Cost]
 """A number, or a callable that gives one in each check. One that requires a parameter gets the check's `context`."""
 
 
@@ -22,10 +24,10 @@ class Override:
     """Other numbers for some of a rule's calls: the first override whose `match` holds replaces those that it gives."""
 
     match: Mapping[str, Matcher] = field(default_factory=dict[str, Matcher])
-    limit: int | float | None = None
-    period_s: int | float | None = None
+    limit: int | float | Decimal | None = None
+    period_s: int | float | Decimal | None = None
     burst: int | None = None
-    ban_for_s: int | float | None = None
+    ban_for_s: int | float | Decimal | None = None
 
     def __post_init__(self) -> None:
         _freeze(self)
@@ -89,9 +91,41 @@ def _freeze(value: Override | Rule) -> None:
         given: Any = getattr(value, name, None)
         # What is neither is a mistake, which is found when the limiter is built.
         if isinstance(given, Mapping):
-            object.__setattr__(value, name, MappingProxyType(dict(cast("Any", given))))
+            object.__setattr__(value, name, _frozen(given))
         elif isinstance(given, Sequence) and not isinstance(given, str):
             object.__setattr__(value, name, tuple(_override(entry) for entry in cast("Any", given)))
+
+
+def _refuse(*_: object, **__: object) -> NoReturn:
+    raise TypeError("a rule does not change")
+
+
+_REFUSE: Any = _refuse
+
+
+class Frozen(dict[str, Any]):
+    """A dict that nobody changes."""
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _REFUSE
+
+    def __reduce__(self) -> tuple[type[Frozen], tuple[dict[str, Any]]]:
+        return type(self), (dict(self),)
+
+
+# What is nested deeper cannot be a matcher, and may hold itself.
+_DEEPEST = 64
+
+
+def _frozen(value: Any, depth: int = 0) -> Any:
+    if depth > _DEEPEST:
+        return value
+    if isinstance(value, Marker):
+        return Marker(value.name, _frozen(value.operand, depth + 1))
+    if isinstance(value, Mapping):
+        return Frozen({name: _frozen(entry, depth + 1) for name, entry in cast("dict[Any, Any]", value).items()})
+    if isinstance(value, (tuple, list)):
+        return tuple(_frozen(entry, depth + 1) for entry in cast("Sequence[Any]", value))
+    return value
 
 
 def _override(entry: Any) -> Any:
@@ -103,9 +137,8 @@ def _override(entry: Any) -> Any:
 
 
 def _fields(value: Override | Rule) -> dict[str, Any]:
-    """Give what makes an equal one. A proxy travels nowhere."""
-    given: dict[str, Any] = {known.name: getattr(value, known.name) for known in fields(value)}
-    return given | {"match": dict(given["match"])}
+    """Give what makes an equal one."""
+    return {known.name: getattr(value, known.name) for known in fields(value)}
 
 
 def _remade(kind: type[Any], given: dict[str, Any]) -> Any:
@@ -113,20 +146,25 @@ def _remade(kind: type[Any], given: dict[str, Any]) -> Any:
 
 
 def written(rule: Rule | Override | Mapping[str, Any]) -> dict[str, Any]:
-    """Give a rule in plain dicts and lists, as documents write it. What it was not given is not there."""
-    if isinstance(rule, Mapping):
-        return {name: _plain(value) for name, value in rule.items()}
+    """Give a rule in plain dicts and lists, as documents write it. What it was not given is not there.
+
+    What is no rule is given back, for the library to see.
+    """
+    if not isinstance(rule, (Rule, Override)):
+        return cast("dict[str, Any]", _plain(rule))
     given = ((known, getattr(rule, known.name)) for known in fields(rule))
     return {known.name: _plain(value) for known, value in given if value is not known.default}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, depth: int = 0) -> Any:
+    if depth > _DEEPEST:
+        return value
     if isinstance(value, Marker):
-        return {value.name: _plain(value.operand)}
+        return {value.name: _plain(value.operand, depth + 1)}
     if isinstance(value, Override):
         return written(value)
     if isinstance(value, Mapping):
-        return {name: _plain(entry) for name, entry in cast("dict[Any, Any]", value).items()}
+        return {name: _plain(entry, depth + 1) for name, entry in cast("dict[Any, Any]", value).items()}
     if isinstance(value, (tuple, list)):
-        return [_plain(entry) for entry in cast("Sequence[Any]", value)]
+        return [_plain(entry, depth + 1) for entry in cast("Sequence[Any]", value)]
     return value

@@ -75,7 +75,7 @@ def refusal(
         said = {"error": text, "rule": result.rule, "retry_after": None if wait is None else math.ceil(wait)}
         kind, body = "application/json", json.dumps({name: value for name, value in said.items() if value is not None})
     else:
-        kind, body = "text/plain", text
+        kind, body = "text/plain" if text.isascii() else "text/plain; charset=utf-8", text
     content = f"{body}\n".encode()
     headers = {"Content-Type": kind, "Content-Length": str(len(content)), **result.headers(format)}
     # A limiter that fails closed knows no time to come again.

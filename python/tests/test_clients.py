@@ -1,0 +1,90 @@
+"""What is taken for a client, and what is not; odd settings of one; where warnings go."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+from unittest.mock import MagicMock
+
+import pytest
+import redis
+import redis.asyncio
+import redis.asyncio.cluster
+import redis.cluster
+import redis.sentinel
+import valkey
+from rules import in_memory, per_ip
+
+from labkit_ratelimit import Limiter
+
+if TYPE_CHECKING:
+    from private_redis import PrivateRedis
+
+
+CLUSTER_PIPELINES: list[Any] = [redis.cluster.ClusterPipeline, redis.asyncio.cluster.ClusterPipeline]
+
+
+def none() -> list[Any]:
+    client, awaited = redis.Redis(), redis.asyncio.Redis()
+    return [
+        redis.Redis,
+        redis.asyncio.Redis,
+        valkey.Valkey,
+        client.pipeline(),
+        client.pubsub(),
+        awaited.pipeline(),
+        awaited.pubsub(),
+        valkey.Valkey().pipeline(),
+        *(kind.__new__(kind) for kind in CLUSTER_PIPELINES),
+        redis.sentinel.Sentinel([]),
+    ]
+
+
+@pytest.mark.parametrize("given", none(), ids=repr)
+def test_what_is_no_client(given: Any) -> None:
+    with pytest.raises(TypeError, match="redis takes a client, not "):
+        Limiter("x", [per_ip()], given)
+
+
+def test_a_mock_is_a_client_that_gives_nonsense(caplog: pytest.LogCaptureFixture) -> None:
+    # As the tests of a host may have it: no check of it may raise.
+    assert Limiter("x", [per_ip()], MagicMock(name="redis")).check({"ip": "1"}).error
+    assert "rate_limit_error" in caplog.text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "ascii"])
+def test_a_reply_is_read_whatever_a_host_decodes_its_own_by(server: PrivateRedis, encoding: str) -> None:
+    for kind in (redis.Redis, valkey.Valkey):
+        client: Any = kind(port=server.port, protocol=2, decode_responses=True, encoding=encoding)
+        limiter = Limiter(f"odd_{encoding[4:] or 'i'}".replace("-", "_"), [per_ip(5)], client, deadline=5)
+        assert not limiter.check({"ip": "é"}).error
+        client.set("own", "text")
+        assert client.get("own") == "text"
+        client.close()
+
+
+async def test_the_same_awaited(server: PrivateRedis) -> None:
+    client: Any = redis.asyncio.Redis(port=server.port, protocol=2, decode_responses=True, encoding="utf-16")
+    assert not (await Limiter("odd_awaited", [per_ip(5)], client, deadline=5).acheck({"ip": "é"})).error
+    await client.set("own", "text")
+    assert await client.get("own") == "text"
+    await client.aclose()
+
+
+def test_an_adapter_s_lines_have_our_fields_and_its_own(caplog: pytest.LogCaptureFixture) -> None:
+    # Before Python 3.11 it takes no parameter.
+    kind: Any = logging.LoggerAdapter
+
+    class Upper(kind):  # type: ignore[misc]
+        def process(self, msg: Any, kwargs: Any) -> Any:
+            msg, kwargs = super().process(msg, kwargs)
+            return msg.upper(), kwargs
+
+    inner = logging.LoggerAdapter(logging.getLogger("host"), {"service": "web"})
+    for adapter, service in ((inner, "web"), (Upper(inner, {"region": "eu"}), "web"), (Upper(inner.logger, {}), None)):
+        caplog.clear()
+        in_memory(per_ip(), logger=adapter).check({"ip": []})
+        (record,) = caplog.records
+        assert (record.name, record.__dict__.get("service")) == ("host", service)
+        assert record.__dict__["rate_limit"]["message"] == "rate_limit_error"
+    assert inner.extra == {"service": "web"}
