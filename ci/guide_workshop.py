@@ -106,7 +106,7 @@ class Workshop:
                 (own / entry.name).symlink_to(entry)
 
     def _ruby(self) -> None:
-        """A gem with the library in it, as a release has one for each platform."""
+        """A gem with the library in it. It names no platform: this RubyGems looks by name for no other gem in a folder."""
         self._run("cargo", "build", "--quiet", "--locked", "--package", "labkit-ratelimit-ruby")
         tree = self._fresh("gem")
         shutil.copytree(self.root / "ruby" / "lib", tree / "lib", ignore=shutil.ignore_patterns("*.so"))
@@ -118,7 +118,7 @@ class Workshop:
         native.parent.mkdir()
         shutil.copy2(self.target / "debug" / "liblabkit_ratelimit_native.so", native)
         script = (
-            "spec = Gem::Specification.load('labkit-ratelimit.gemspec'); spec.platform = Gem::Platform.local; spec.extensions = []; "
+            "spec = Gem::Specification.load('labkit-ratelimit.gemspec'); spec.extensions = []; "
             "spec.files = Dir['{lib,sig}/**/*'].select { |file| File.file?(file) }; Gem::Package.build(spec)"
         )
         self._run("ruby", "-rrubygems/package", "-e", script, cwd=tree)
@@ -223,10 +223,10 @@ class Scratch:
         shop, set_up = self._workshop.folder.resolve(), self.environment
         set_up["PATH"] = f"{self._workshop.cli().resolve().parent}:{set_up['PATH']}"
         if "rust" in languages:
-            # What CI has built of the dependencies serves here too: the same versions, the same profile.
+            # Tested versions. A target folder beside the repository's, so that nobody waits for the other's lock.
             shutil.copy2(self._workshop.root / "Cargo.lock", self.folder)
-            self.write(".cargo/config.toml", '[profile.dev]\ndebug = false\n\n[profile.dev.package."*"]\ndebug = false\nopt-level = 1\n')
-            set_up |= {"CARGO_HOME": str(shop / "cargo-home"), "CARGO_NET_GIT_FETCH_WITH_CLI": "true", "CARGO_TARGET_DIR": str(shop.parent)}
+            set_up |= {"CARGO_HOME": str(shop / "cargo-home"), "CARGO_NET_GIT_FETCH_WITH_CLI": "true", "CARGO_TARGET_DIR": str(shop / "rust")}
+            set_up["CARGO_PROFILE_DEV_DEBUG"] = "false"
             set_up |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.file://{shop}/crates.git.insteadOf", "GIT_CONFIG_VALUE_0": RUST_HOME}
         if "ruby" in languages:
             for gem in (shop / "gem").glob("*.gem"):
