@@ -119,7 +119,7 @@ def programs(page: Page) -> list[Program]:
         elif block.file:
             rest = "".join(other.text for other in page.blocks[at + 1 :] if other.language in CODE)
             parts = Path(block.file)
-            if not any(name in rest for name in (parts.name, *(f"./{parent}" for parent in parts.parents if parent.name))):
+            if not any(name in rest for name in (parts.stem, *(f"./{parent}" for parent in parts.parents if parent.name))):
                 page.wrong.append(f"{page.name}:{block.line}: no block behind it uses {block.file}")
         elif block.language in DATA:
             page.wrong.append(f"{page.name}:{block.line}: the first line names no file: `# NAME.{block.language}`")
@@ -202,7 +202,9 @@ def pictures(workshop: Workshop) -> Iterator[str]:
     drawn = workshop.folder / "pictures"
     try:
         program = [sys.executable, str(ROOT / "docs" / "pictures" / "draw.py"), str(drawn)]
-        subprocess.run(program, env={**os.environ, "LABKIT_RATELIMIT": str(workshop.cli())}, check=True)
+        workshop.ready("tools")
+        tools = {"LABKIT_RATELIMIT": str(workshop.commands / "labkit-ratelimit"), "LABKIT_SPEC_RUNNER_RUST": str(workshop.runner)}
+        subprocess.run(program, env={**os.environ, **tools}, check=True)
     except (subprocess.CalledProcessError, Unready) as error:
         yield f"docs/pictures: {error}"
         return

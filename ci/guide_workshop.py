@@ -40,32 +40,43 @@ class Workshop:
         self.target = root / os.environ.get("CARGO_TARGET_DIR", "target")
         self.folder = self.target / "guides"
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._build: dict[str, Callable[[], None]] = {"rust": self._rust, "ruby": self._ruby, "go": self._go, "python": self._python}
+        self._build: dict[str, Callable[[], None]] = {
+            "tools": self._tools,
+            "rust": self._rust,
+            "ruby": self._ruby,
+            "go": self._go,
+            "python": self._python,
+        }
         self._built: dict[str, str | None] = {}
         self._one_at_a_time = threading.Lock()
 
     def ready(self, language: str) -> None:
-        """Builds a language's package, once. Fails with `Unready`, each time."""
+        """Builds a language's package, or the `tools`, once. Fails with `Unready`, each time."""
         with self._one_at_a_time:
             if language not in self._built:
                 try:
                     self._build[language]()
                     self._built[language] = None
                 except (OSError, subprocess.CalledProcessError, Unready) as error:
-                    self._built[language] = f"there is no package for {language}: {error}"
+                    self._built[language] = f"{language} cannot be tried: {error}"
             if (error_text := self._built[language]) is not None:
                 raise Unready(error_text)
 
-    def cli(self) -> Path:
-        """Out: the command, freshly built, alone in its folder."""
-        with self._one_at_a_time:
-            commands = self.folder / "bin"
-            if "cli" not in self._built:
-                self._run("cargo", "build", "--quiet", "--locked", "--package", "labkit-ratelimit-cli")
-                commands.mkdir(exist_ok=True)
-                shutil.copy2(self.target / "debug" / "labkit-ratelimit", commands / "labkit-ratelimit")
-                self._built["cli"] = None
-            return commands / "labkit-ratelimit"
+    @property
+    def commands(self) -> Path:
+        """A folder with the command, and nothing else."""
+        return self.folder.resolve() / "bin"
+
+    @property
+    def runner(self) -> Path:
+        """The runner of spec-tests in Rust."""
+        return self.target.resolve() / "debug" / "labkit-ratelimit-spec-runner"
+
+    def _tools(self) -> None:
+        packages = ("--package", "labkit-ratelimit-cli", "--package", "labkit-ratelimit-spec-runner")
+        self._run("cargo", "build", "--quiet", "--locked", *packages)
+        self.commands.mkdir(exist_ok=True)
+        shutil.copy2(self.target / "debug" / "labkit-ratelimit", self.commands)
 
     def _run(self, *command: str | Path, cwd: Path | None = None, **more: str) -> str:
         done = subprocess.run(
@@ -218,10 +229,10 @@ class Scratch:
 
     def ready(self, languages: set[str]) -> None:
         """Puts this tree's packages where their languages look; fails with `Unready`."""
-        for language in sorted(languages):
+        for language in ["tools", *sorted(languages)]:
             self._workshop.ready(language)
         shop, set_up = self._workshop.folder.resolve(), self.environment
-        set_up["PATH"] = f"{self._workshop.cli().resolve().parent}:{set_up['PATH']}"
+        set_up["PATH"] = f"{self._workshop.commands}:{set_up['PATH']}"
         if "rust" in languages:
             # Tested versions. A target folder beside the repository's, so that nobody waits for the other's lock.
             shutil.copy2(self._workshop.root / "Cargo.lock", self.folder)
