@@ -126,7 +126,7 @@ class Workshop:
             (shutil.copytree if source.is_dir() else shutil.copy2)(source, tree / part)
         minor = self._run("ruby", "-e", "print RUBY_VERSION[/\\A\\d+\\.\\d+/]")
         native = tree / "lib" / "labkit_ratelimit" / minor / "labkit_ratelimit_native.so"
-        native.parent.mkdir()
+        native.parent.mkdir(exist_ok=True)
         shutil.copy2(self.target / "debug" / "liblabkit_ratelimit_native.so", native)
         script = (
             "spec = Gem::Specification.load('labkit-ratelimit.gemspec'); spec.extensions = []; "
