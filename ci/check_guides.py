@@ -26,8 +26,13 @@ OUTPUT = "text"
 FENCE = re.compile(r"^```(.*)$")
 HEADING = re.compile(r"^(#{1,6}) (.*)$")
 FILE = re.compile(r"^(?:#|//) ([\w-]+(?:/[\w-]+)*\.[a-z]+)$")
-PATIENCE = 300
-"""Seconds that a program may take, its compiler included."""
+SHAPES = {
+    "decisions": ["**Status.**", "**Context.**", "**Decision.**", "**Consequences.**", "**Alternatives.**"],
+    "troubleshooting": ["**You see**", "**Why.**", "**Check.**", "**Mend.**"],
+}
+"""Page → what each of its sections holds, in this order."""
+PATIENCE = 900
+"""Seconds that a program may take, its compiler and a first build of what it depends on included."""
 
 
 @dataclass(frozen=True)
@@ -190,11 +195,17 @@ def check(path: Path, workshop: Workshop) -> tuple[str, list[str]]:
 
 
 def of_one_shape() -> Iterator[str]:
-    """The guides have the same sections in the same order, so that who knows one finds the place in another."""
+    """The guides have the same sections in the same order, so that who knows one finds the place in another; so have other pages' sections."""
     first, *others = (read(path) for path in GUIDES)
     for other in others:
         if other.headings != first.headings:
             yield f"{other.name} has the sections {other.headings}, {first.name} {first.headings}"
+    for name, parts in SHAPES.items():
+        text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+        for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+            found = re.findall(r"^\*\*[A-Z][a-z ]+\.?\*\*", section, flags=re.MULTILINE)
+            if found != parts:
+                yield f"docs/{name}.md: {section.splitlines()[0]!r} has the parts {found}, not {parts}"
 
 
 def pictures(workshop: Workshop) -> Iterator[str]:
