@@ -10,7 +10,7 @@ import (
 )
 
 // Check charges the request's cost and decides. The result can always be used: an error, an [*Error], only tells why
-// there is no verdict. Where ctx ends before Redis answers, the wait ends at once; the request may then have been
+// there is no verdict. A nil ctx never ends. Where ctx ends before Redis answers, the wait ends at once; the request may then have been
 // charged all the same.
 func (l *Limiter) Check(ctx context.Context, id Identifier, options ...Option) (Result, error) {
 	return l.decide(ctx, native.Check, id, options)
@@ -35,6 +35,9 @@ func (l *Limiter) Enforce(ctx context.Context, id Identifier, options ...Option)
 }
 
 func (l *Limiter) decide(ctx context.Context, mode native.Mode, id Identifier, options []Option) (Result, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	request := requestOf(options)
 	w := newWork()
 	defer w.done()
@@ -44,12 +47,13 @@ func (l *Limiter) decide(ctx context.Context, mode native.Mode, id Identifier, o
 	for {
 		rules := l.inForce()
 		w.fit(len(rules.Rules))
-		w.identifier = id.appendTo(w.identifier[:0], rules.Properties)
+		w.identify(id, rules.Properties)
 		status := native.Decide(l.handle, rules.Serial, mode, request.cost, w.identifier, w.answers,
 			&w.answer, w.evaluations, w.buffer)
 		if status == native.Done {
-			return l.decided(w, rules, id, cause, nil)
+			return l.decided(ctx, w, rules, id, cause, nil)
 		}
+		w.wrote = true
 		switch {
 		case status == native.Ask:
 			cause = l.reply(w, request.value)
@@ -61,22 +65,22 @@ func (l *Limiter) decide(ctx context.Context, mode native.Mode, id Identifier, o
 			// Nothing was counted. Questions of other rules have other answers.
 			w.answers = w.answers[:0]
 			if err := l.refresh(); err != nil {
-				return l.undecided(err, id)
+				return l.undecided(ctx, err, id)
 			}
 		default:
-			return l.undecided(statusError(status), id)
+			return l.undecided(ctx, statusError(status), id)
 		}
 	}
 }
 
 // decided is the result of an answer, the error that it tells of, and its lines in the log. asked and cause are the errors
 // of a rule's function, and of a call.
-func (l *Limiter) decided(w *work, rules *ruleSet, id Identifier, asked, cause error) (Result, error) {
+func (l *Limiter) decided(ctx context.Context, w *work, rules *ruleSet, id Identifier, asked, cause error) (Result, error) {
 	result := resultOf(&w.answer, w.evaluations, rules)
 	if w.answer.Failure == 0 && w.answer.Text == 0 {
 		return result, nil
 	}
-	failure := l.heard(&w.answer, id)
+	failure := l.heard(ctx, &w.answer, id)
 	if !result.Failed() {
 		return result, nil
 	}
@@ -88,7 +92,7 @@ func (l *Limiter) decided(w *work, rules *ruleSet, id Identifier, asked, cause e
 }
 
 // heard takes what the core says of a call: it is logged, and what failed is given back.
-func (l *Limiter) heard(answer *native.Answer, id Identifier) *Error {
+func (l *Limiter) heard(ctx context.Context, answer *native.Answer, id Identifier) *Error {
 	failure := &Error{Limiter: l.name, kind: kinds[answer.Failure]}
 	if answer.Text == 0 {
 		return failure
@@ -107,12 +111,12 @@ func (l *Limiter) heard(answer *native.Answer, id Identifier) *Error {
 	if course.Failure != nil {
 		failure.Rule, failure.Class, failure.Message = course.Failure.Rule, course.Failure.Class, course.Failure.Message
 	}
-	l.write(course.Logs, id)
+	l.write(ctx, course.Logs, id)
 	return failure
 }
 
 // undecided is the answer of a call that did not even reach the core, which so says nothing of it.
-func (l *Limiter) undecided(err error, id Identifier) (Result, error) {
+func (l *Limiter) undecided(ctx context.Context, err error, id Identifier) (Result, error) {
 	result := Result{rule: native.None, reported: native.None, shown: native.None, flags: native.Failed}
 	if l.blocksOnError {
 		result.verdict = 1
@@ -122,6 +126,6 @@ func (l *Limiter) undecided(err error, id Identifier) (Result, error) {
 		kind = ErrClosed
 	}
 	class, message := classOf(err)
-	l.warn("rate_limit_error", class, message, id)
+	l.warn(ctx, "rate_limit_error", class, message, id)
 	return result, &Error{Limiter: l.name, Class: class, Message: message, kind: kind, cause: err}
 }

@@ -64,6 +64,28 @@ func TestHeadersAreTheCoresOwn(t *testing.T) {
 	}
 }
 
+func TestAClockStandsInItsRange(t *testing.T) {
+	for _, at := range []time.Time{time.Unix(0, 0), time.Unix(math.MaxUint32, 0)} {
+		if now := NewManualClock(at).Now(); !now.Equal(at) {
+			t.Errorf("%s is %s", at, now)
+		}
+	}
+	for _, at := range []time.Time{{}, time.Unix(-5, 0), time.Unix(math.MaxUint32+1, 0), time.Date(2150, 1, 1, 0, 0, 0, 0, time.UTC)} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s passed", at)
+				}
+			}()
+			NewManualClock(at)
+		}()
+	}
+	clock := NewManualClock(time.Unix(5, 0))
+	if clock.Advance(-time.Minute); clock.Now().Unix() != 0 {
+		t.Error(clock.Now())
+	}
+}
+
 func TestTheZeroResultAllows(t *testing.T) {
 	var result Result
 	if result.Blocked() || result.Rule() != "" || result.Headers(GitLabHeaders) != nil || result.Evaluations() != nil {

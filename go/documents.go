@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -86,7 +87,7 @@ func withDefaults(config Config, contract string) (*Limiter, error) {
 
 // unread logs that a file cannot be read.
 func (l *Limiter) unread(err error) {
-	l.warn("rate_limit_invalid_documents", "UnreadableDocument", err.Error(), nil)
+	l.warn(context.Background(), "rate_limit_invalid_documents", "UnreadableDocument", err.Error(), nil)
 }
 
 // Reload puts documents in place of those in force. Checks under way end by the rules that they began with, and counters
@@ -106,7 +107,7 @@ func (l *Limiter) Reload(documents Documents) error {
 	if err := json.Unmarshal(answer, &said); err != nil {
 		return fmt.Errorf("%w: %w", ErrInternal, err)
 	}
-	l.write(said.Logs, nil)
+	l.write(context.Background(), said.Logs, nil)
 	if said.Error != nil {
 		return &DocumentError{Findings: said.Error.Findings, message: said.Error.Message}
 	}

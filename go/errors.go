@@ -1,6 +1,9 @@
 package ratelimit
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // Why a check has no verdict, for [errors.Is].
 var (
@@ -53,8 +56,9 @@ func (e *Error) Error() string {
 	if e.Rule != "" {
 		text += ", rule " + e.Rule
 	}
-	if e.Message != "" {
-		text += ": " + e.Message
+	// What begins with the words of its kind has said them.
+	if message := strings.TrimPrefix(strings.TrimPrefix(e.Message, kind.Error()), ": "); message != "" {
+		text += ": " + message
 	}
 	return text
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"gitlab.com/gitlab-org/labkit-ratelimit/go/internal/native"
 )
 
 // logged is a logger, and what it was told.
@@ -265,76 +267,54 @@ func TestWhatNewDidNotMakeDoesNotPanic(t *testing.T) {
 	}
 }
 
-// findingsOf are codes by path.
-func findingsOf(t *testing.T, config Config) map[string]string {
-	t.Helper()
-	config.Name, config.Logger = "lim", slog.New(slog.DiscardHandler)
-	limiter, err := New(config)
-	if limiter != nil {
-		_ = limiter.Close()
-	}
-	var found *ConfigError
-	if err != nil && !errors.As(err, &found) {
-		t.Fatal(err)
-	}
-	codes := map[string]string{}
-	if found != nil {
-		for _, finding := range found.Findings {
-			codes[finding.Path] = finding.Code
-		}
-	}
-	return codes
-}
-
-func TestTextOfRulesHasNoWordsOfOurOwn(t *testing.T) {
-	for text, want := range map[string][2]string{
-		`{"name": "r", "limit": {"$call": 0}, "period_s": 1}`:                                       {"rules[0].limit.$call", "unknown_field"},
-		`{"name": "r", "limit": 1, "period_s": 1, "match": {"a": {"$pattern": 0}}}`:                 {"rules[0].match.a.$pattern", "unknown_field"},
-		`{"name": "r", "limit": 1, "period_s": 1, "match": {"a": {"not": {"$bytes": "61"}}}}`:       {"rules[0].match.a.not.$bytes", "unknown_field"},
-		"{\"name\": \"r\", \"limit\": 1, \"period_s\": 1, \"description\": \"\xff\"}":               {"rules[0]", "not_utf8"},
-		`{"name": "r", "limit": 1, "period_s": 1, "description": "\ud800"}`:                         {"rules[0]", "wrong_type"},
-		`{"name": "r", "limit": 1, "limit": 2, "period_s": 1}`:                                      {"rules[0].limit", "duplicate_key"},
-		`{"name": "r", "limit": 1, "period_s": 1, "match": {"a": "x", "a": "y"}}`:                   {"rules[0].match.a", "duplicate_key"},
-		`{"name": "r", "limit": 1, "period_s": 1, "overrides": [{"limit": 1}, {"bust": 1}]}`:        {"rules[0].overrides[1].bust", "unknown_field"},
-		`{"name": "r", "limit": 1e400, "period_s": 1}`:                                              {"rules[0]", "wrong_type"},
-		strings.Repeat("[", 100_000):                                                                {"rules[0]", "wrong_type"},
-		``:                                                                                          {"rules[0]", "wrong_type"},
-		`{"$json": "{\"name\": \"r\", \"limit\": 1, \"period_s\": 1}"}`:                             {"rules[0].$json", "unknown_field"},
-		`{"name": "r", "limit": 1, "period_s": 1, "match": {"a": {"one_of": [{"$float": "nan"}]}}}`: {"rules[0].match.a.one_of[0].$float", "unknown_field"},
+func TestNoErrorSaysItsKindTwice(t *testing.T) {
+	limiter := newLimiter(t, Config{Rules: perUser(1)})
+	_ = limiter.Close()
+	_, closed := limiter.Check(t.Context(), user)
+	_, defect := limiter.undecided(t.Context(), statusError(native.Panic), user)
+	for err, want := range map[error]string{
+		closed: "ratelimit: the limiter is closed: limiter lim",
+		defect: "ratelimit: a defect: limiter lim: the library panicked",
 	} {
-		if codes := findingsOf(t, Config{Rules: []Rule{RuleFromJSON([]byte(text))}}); codes[want[0]] != want[1] {
-			t.Errorf("%.80s: %v", text, codes)
+		if err.Error() != want {
+			t.Errorf("%q, not %q", err, want)
 		}
-	}
-	if codes := findingsOf(t, Config{Rules: []Rule{RuleFromJSON([]byte(`{"name": "r", "limit": 1, "period_s": 1}`))}}); len(codes) != 0 {
-		t.Error(codes)
 	}
 }
 
-type odd struct{ fakeRedis }
+type traced struct{ slog.Handler }
 
-func (*odd) Punctual() bool { panic("no client") }
+func (h traced) Handle(ctx context.Context, record slog.Record) error {
+	record.Add("trace", ctx.Value(traced{}), "over", ctx.Err() != nil)
+	return h.Handler.Handle(ctx, record)
+}
 
-func TestOptionsThatMeanNothingAreFound(t *testing.T) {
-	for path, config := range map[string]Config{
-		"max_keys": {MaxKeys: -5},
-		"topology": {Topology: "bogus"},
-		"deadline": {Deadline: -1},
-		"redis":    {Redis: (*fakeRedis)(nil)},
+// A line of the log belongs to its request: a handler finds the trace in the context, which is not over.
+func TestALineHasTheContextOfItsRequest(t *testing.T) {
+	var log bytes.Buffer
+	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), traced{}, "4711"))
+	config := Config{Rules: perUser(1), Logger: slog.New(traced{slog.NewTextHandler(&log, nil)})}
+	onRedis := config
+	onRedis.Redis = fakeRedis{}
+	for name, call := range map[string]func(*Limiter){
+		"check": func(limiter *Limiter) { _, _ = limiter.Check(ctx, Identifier{"user": math.NaN()}) },
+		"clear": func(limiter *Limiter) { _, _ = limiter.Clear(ctx, Identifier{"user": math.NaN()}) },
+		"redis": func(limiter *Limiter) { _, _ = limiter.Check(ctx, user) },
+		"ended": func(limiter *Limiter) { cancel(); _, _ = limiter.Check(ctx, user) },
+		"closed": func(limiter *Limiter) {
+			_ = limiter.Close()
+			_, _ = limiter.Check(ctx, user)
+		},
 	} {
-		if codes := findingsOf(t, config); len(codes) != 1 || codes[path] != "option_invalid" {
-			t.Errorf("%s: %v", path, codes)
+		for _, config := range []Config{config, onRedis} {
+			log.Reset()
+			limiter := newLimiter(t, config)
+			call(limiter)
+			if lines := log.String(); lines != "" && strings.Count(lines, "\n") != strings.Count(lines, "trace=4711 over=false") ||
+				lines == "" && config.Redis != nil {
+				t.Errorf("%s: %s", name, lines)
+			}
 		}
-	}
-	if codes := findingsOf(t, Config{Redis: &odd{}}); len(codes) != 1 || codes["redis"] != "option_invalid" {
-		t.Error(codes)
-	}
-	all := Config{Name: "lim", Topology: "bogus", Deadline: 500, Redis: fakeRedis{}, MaxKeys: -1}
-	if codes := findingsOf(t, all); len(codes) != 3 {
-		t.Error(codes)
-	}
-	if _, err := New(all); !strings.Contains(err.Error(), "a deadline is 1 µs or more, or 0 for 100ms, not 500ns") {
-		t.Error(err)
 	}
 }
 

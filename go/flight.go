@@ -2,9 +2,7 @@ package ratelimit
 
 import (
 	"context"
-	"fmt"
 	"sync"
-	"time"
 
 	"gitlab.com/gitlab-org/labkit-ratelimit/go/internal/native"
 )
@@ -57,21 +55,23 @@ func (f *flight) done() {
 	}
 }
 
+// send sends it, and then passes on its turn.
+func (f *flight) send() (string, error) {
+	defer f.limiter.turns.pass()
+	return runScript(f.lapse, f.limiter.redis, &f.call)
+}
+
 // run runs it in a goroutine of its own.
 func (f *flight) run() {
 	lapse := f.lapse
-	reply, err := runScript(lapse, f.limiter.redis, &f.call)
+	reply, err := f.send()
 	f.land(reply, err)
 	lapse.over.Store(true)
 }
 
 // runHere runs it where it is waited for, by a client that ends it in time.
 func (f *flight) runHere() {
-	reply, err := runScript(f.lapse, f.limiter.redis, &f.call)
-	if err != nil && !time.Now().Before(f.lapse.deadline) {
-		// What the client calls it is the client's.
-		err = fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
-	}
+	reply, err := f.send()
 	f.land(reply, err)
 }
 
@@ -80,7 +80,7 @@ func (f *flight) land(reply string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.isLanded, f.reply, f.err = true, reply, err
-	f.landed <- struct{}{}
+	f.wake()
 	if f.abandoned {
 		// Nobody waits for it, but it shows whether Redis works.
 		kind, class, text := native.Reply, "", reply
@@ -101,13 +101,22 @@ func (f *flight) late() {
 	if f.abandoned && !f.isLanded {
 		f.tell(native.Deadline, "", "")
 	}
+	f.wake()
+}
+
+// wake wakes whoever waits, if nobody did yet.
+func (f *flight) wake() {
+	select {
+	case f.landed <- struct{}{}:
+	default:
+	}
 }
 
 // tell tells the core what became of a call that nobody waits for, once: a reply after the deadline is dropped.
 func (f *flight) tell(kind native.Outcome, class, text string) {
 	if !f.told {
 		f.told = true
-		f.limiter.settleAbandoned(f.call.pending, kind, class, text)
+		f.limiter.settleAbandoned(f.lapse.Context, f.call.pending, kind, class, text)
 	}
 }
 
@@ -115,8 +124,6 @@ func (f *flight) tell(kind native.Outcome, class, text string) {
 func (f *flight) wait(ctx context.Context) bool {
 	select {
 	case <-f.landed:
-		return true
-	case <-f.alarm.rung:
 		return true
 	case <-ctx.Done():
 		return false
@@ -160,11 +167,12 @@ func (f *flight) leave(reason error, w *work) (native.Status, bool) {
 }
 
 // settleAbandoned tells the core how a call ended that nobody waited for.
-func (l *Limiter) settleAbandoned(pending uint64, kind native.Outcome, class, text string) {
+func (l *Limiter) settleAbandoned(ctx context.Context, pending uint64, kind native.Outcome, class, text string) {
 	w := newWork()
+	w.wrote = true
 	defer w.done()
 	if native.Settle(l.handle, pending, kind, class, text, &w.answer, w.evaluations, w.buffer) == native.Done {
-		l.heard(&w.answer, nil)
+		l.heard(ctx, &w.answer, nil)
 	}
 }
 

@@ -101,7 +101,9 @@ func TestMatchersMeanWhatTheySay(t *testing.T) {
 		{OneOf(), "a", false}, {NoneOf(1, 2), 3, true}, {Not(Prefix("a")), "b", true}, {Prefix("a"), "ab", true},
 		{CIDR("10.0.0.0/8"), "10.1.1.1", true}, {CIDR("10.0.0.0/8", "::1"), "::1", true}, {CIDR(), "::1", false},
 		{All(Regex("."), NotEq("x")), "y", true}, {All(Regex("."), NotEq("x")), "x", false},
-		{[]byte{0xff}, []byte{0xff}, true}, {role("a"), "a", true}, {map[string]any{"ne": "a"}, "b", true},
+		{[]byte{0xff}, []byte{0xff}, true}, {role("a"), "a", true}, {blob("ab"), "ab", true}, {OneOf(blob{0xff}), []byte{0xff}, true}, {float32(0.1), 0.1, true}, {map[string]any{"ne": "a"}, "b", true},
+		{Eq(1e19), 1e19, true}, {1e19, 1e19, true}, {OneOf(1e19), 1e19, true}, {NotEq(1e19), 1e19, false}, {-1e19, -1e19, true},
+		{Eq(float64(1 << 63)), float64(1 << 63), true}, {Eq(1e19), uint64(1e19), false}, {Eq(uint64(1e19)), 1e19, false},
 		{regexp.MustCompile("b$"), "ab", true}, {[]any{Regex("a")}, "a", true}, {map[string]string{"prefix": "a"}, "ab", true},
 	} {
 		limiter := newLimiter(t, Config{Rules: []Rule{{Name: "r", Limit: 1, Period: time.Minute, Match: map[string]any{"p": c.matcher}}}})

@@ -12,6 +12,11 @@ const (
 	IETFDraft11
 )
 
+// Valid tells whether there is such a format. Where there is none, no field is sent.
+func (f HeaderFormat) Valid() bool {
+	return f <= IETFDraft11
+}
+
 // Header is one HTTP field.
 type Header struct {
 	Name, Value string

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gitlab.com/gitlab-org/labkit-ratelimit/go/internal/native"
@@ -64,7 +65,9 @@ func appendOdd(to []byte, value reflect.Value) []byte {
 		return native.AppendInt(to, value.Int())
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		return native.AppendUint(to, value.Uint())
-	case reflect.Float32, reflect.Float64:
+	case reflect.Float32:
+		return native.AppendFloat(to, widened(value.Float()))
+	case reflect.Float64:
 		return native.AppendFloat(to, value.Float())
 	case reflect.Bool:
 		return native.AppendBool(to, value.Bool())
@@ -77,10 +80,26 @@ func appendOdd(to []byte, value reflect.Value) []byte {
 			return native.AppendBad(to, err.Error())
 		case ok:
 			return native.AppendText(to, text)
+		case isBytes(value):
+			return native.AppendText(to, value.Bytes())
 		default:
 			return native.AppendBad(to, kindOf(value))
 		}
 	}
+}
+
+// isBytes tells whether a value is a slice of bytes, of whatever name.
+func isBytes(value reflect.Value) bool {
+	return value.Kind() == reflect.Slice && value.Type().Elem().Kind() == reflect.Uint8
+}
+
+// widened is the float64 that a float32 means: of its shortest decimal, so that 0.1 is 0.1.
+func widened(short float64) float64 {
+	wide, err := strconv.ParseFloat(strconv.FormatFloat(short, 'g', -1, 32), 64)
+	if err != nil {
+		return short
+	}
+	return wide
 }
 
 // mostHops is how many pointers in a row are followed.

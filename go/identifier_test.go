@@ -2,12 +2,17 @@ package ratelimit
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
-	"log/slog"
+	"fmt"
+	"maps"
 	"math"
 	"net"
 	"net/netip"
 	"reflect"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +27,8 @@ type (
 	broken struct{}
 	angry  struct{}
 	named  struct{ name string }
+	blob   []byte
+	octet  uint8
 )
 
 func (broken) MarshalText() ([]byte, error) { return nil, errors.New("no") }
@@ -41,6 +48,9 @@ func TestAValueIsWhatItsKindSays(t *testing.T) {
 		{&text, []byte("x")}, {&pointer, []byte("x")}, {&number, int64(7)}, {none, nil}, {&none, nil},
 		{netip.MustParseAddr("198.18.0.1"), []byte("198.18.0.1")}, {net.ParseIP("198.18.0.1"), []byte("198.18.0.1")},
 		{&named{"n"}, []byte("n")}, {error(nil), nil},
+		{blob("ab"), []byte("ab")}, {blob{0xff}, []byte{0xff}}, {json.RawMessage("a"), []byte("a")}, {&blob{'a'}, []byte("a")},
+		{[]octet{'a'}, []byte("a")}, {blob(nil), []byte{}},
+		{float32(0.1), 0.1}, {ratio(-0.3), -0.3}, {float32(math.MaxFloat32), 3.4028235e38},
 	} {
 		scalar, bad := scalarOf(c.given)
 		if bad != "" || !reflect.DeepEqual(scalar, c.scalar) {
@@ -54,7 +64,7 @@ func TestWhatHasNoTextIsABadValue(t *testing.T) {
 		given any
 		what  string
 	}{
-		{[]string{"a"}, "a list"}, {[2]int{}, "a list"}, {map[string]int{}, "a map"}, {struct{}{}, "a struct {}"},
+		{[]string{"a"}, "a list"}, {[2]int{}, "a list"}, {[]int8{1}, "a list"}, {map[string]int{}, "a map"}, {struct{}{}, "a struct {}"},
 		{named{"n"}, "a ratelimit.named"}, {func() {}, "a func()"}, {complex(1, 2), "a complex128"},
 		{broken{}, "a ratelimit.broken whose MarshalText fails"}, {angry{}, "a ratelimit.angry that panics"},
 		{&[]string{}, "a list"},
@@ -76,35 +86,100 @@ func TestOnlyMentionedPropertiesAreLookedAt(t *testing.T) {
 	}
 }
 
-// FuzzIdentifier: whatever a property holds, the core understands what it is handed, and both halves read it alike.
+// expected is what a value of one of the fuzzed kinds is to the core, told without the code that writes it.
+func expected(value any) any {
+	switch value := value.(type) {
+	case string:
+		return []byte(value)
+	case role:
+		return []byte(value)
+	case *[]byte:
+		return *value
+	case int:
+		return int64(value)
+	case float32:
+		wide, _ := strconv.ParseFloat(strconv.FormatFloat(float64(value), 'e', -1, 32), 64)
+		return wide
+	default:
+		return value
+	}
+}
+
+// FuzzIdentifier: whatever a property holds, the core is handed that value and no other: it is equal to itself in a rule,
+// its counter's key is its own, and that of another value is another one.
 func FuzzIdentifier(f *testing.F) {
 	f.Add("user", []byte("name"), int64(1), 1.5, true)
 	f.Add("", []byte{0xff, 0}, int64(math.MinInt64), math.NaN(), false)
-	limiter, err := New(Config{Name: "fuzz", MaxKeys: 1000, Logger: slog.New(slog.DiscardHandler), Rules: []Rule{{
+	f.Add("a:b", []byte("{}"), int64(-1), 1e19, true)
+	f.Add("\x00%", []byte(strings.Repeat("x", 300)), int64(math.MaxInt64), -0.1, false)
+	var keys []string
+	counted := newLimiter(f, Config{Name: "fuzz", Redis: fakeRedis{evalSha: func(_ context.Context, given, _ []string) (string, error) {
+		keys = append(keys[:0], given...)
+		return "1 3600000 0 ", nil
+	}}, Deadline: time.Minute, Rules: []Rule{{
 		Name: "r", Characteristics: []string{"text", "bytes", "int", "float", "flag"}, Limit: 1 << 60, Period: time.Hour,
 	}}})
-	if err != nil {
-		f.Fatal(err)
-	}
 	f.Fuzz(func(t *testing.T, text string, raw []byte, n int64, x float64, is bool) {
-		for _, value := range []any{text, raw, n, x, is, uint64(n), role(text), &raw} {
-			scalar, bad := scalarOf(value)
-			again, _ := scalarOf(scalar)
-			if bad != "" || !same(scalar, again) {
-				t.Fatalf("%v became %v (%s)", value, again, bad)
+		for _, value := range []any{text, raw, n, x, is, uint64(n), role(text), &raw, int(n), float32(x)} {
+			if scalar, bad := scalarOf(value); bad != "" || !same(expected(value), scalar) {
+				t.Fatalf("%T %v became %v (%s)", value, value, scalar, bad)
 			}
 		}
-		result, err := limiter.Check(t.Context(), Identifier{"text": text, "bytes": raw, "int": n, "float": x, "flag": is})
-		isBad := math.IsNaN(x) || math.IsInf(x, 0)
-		if result.Failed() != isBad || isBad != errors.Is(err, ErrIdentifier) {
-			t.Fatalf("%q %x %v: %v", text, raw, x, err)
+		key := func(id Identifier) string {
+			if result, err := counted.Check(t.Context(), id); err != nil || result.Failed() {
+				t.Fatalf("%v: %v", id, err)
+			}
+			// It is the limiter's again.
+			return strings.Clone(keys[0])
+		}
+		id := Identifier{"text": text, "bytes": raw, "int": n, "float": x, "flag": is}
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			if result, err := counted.Check(t.Context(), id); !result.Failed() || !errors.Is(err, ErrIdentifier) {
+				t.Fatalf("%v: %v", id, err)
+			}
+			x = 0.5
+			id["float"] = x
+		}
+		match := map[string]any{"text": Eq(text), "bytes": raw, "int": OneOf(n), "float": Eq(x), "flag": is}
+		equal := newLimiter(t, Config{Rules: []Rule{{Name: "r", Limit: 1, Period: time.Hour, Match: match}}})
+		matches := func(id Identifier) bool {
+			result, err := equal.Peek(t.Context(), id)
+			if err != nil {
+				t.Fatalf("%v: %v", id, err)
+			}
+			return result.Matched()
+		}
+		own := key(id)
+		if !matches(id) || key(id) != own {
+			t.Fatalf("%v is not equal to itself", id)
+		}
+		want := fmt.Sprintf("labkit:rl:{fuzz:r:text:p%d:bytes:_unknown_:int:%d:float:%d:flag:%t}", n, n, n>>32, is)
+		if got := key(Identifier{"text": fmt.Sprintf("p%d", n), "int": n, "float": float64(n >> 32), "flag": is}); got != want {
+			t.Fatalf("the key is %s, not %s", got, want)
+		}
+		for property, other := range map[string]any{
+			"text": text + "\x01", "bytes": append([]byte{1}, raw...), "int": n ^ 1, "float": math.Nextafter(x, 0.25), "flag": !is,
+		} {
+			changed := maps.Clone(id)
+			changed[property] = other
+			if x == 0.25 && property == "float" {
+				continue
+			}
+			if matches(changed) || key(changed) == own {
+				t.Fatalf("%s %v is %v: %s", property, other, id[property], own)
+			}
 		}
 	})
 }
 
 func same(a, b any) bool {
 	if a, ok := a.(float64); ok && math.IsNaN(a) {
-		return math.IsNaN(b.(float64))
+		b, ok := b.(float64)
+		return ok && math.IsNaN(b)
+	}
+	if a, ok := a.([]byte); ok && len(a) == 0 {
+		b, ok := b.([]byte)
+		return ok && len(b) == 0
 	}
 	return reflect.DeepEqual(a, b)
 }

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -27,6 +28,7 @@ type Limiter struct {
 	cleanup       runtime.Cleanup
 	// Of redis: whether a call of it ends by its deadline.
 	punctual bool
+	turns    turns
 	// Calls that landed, to be used again.
 	flights sync.Pool
 	// What the metrics stood at when it was closed; nil before.
@@ -86,6 +88,7 @@ func build(config Config, documents *Documents) (*Limiter, *rejection, error) {
 	limiter := &Limiter{
 		name: config.Name, handle: handle, redis: config.Redis, logger: config.Logger,
 		functions: writer.functions, patterns: writer.patterns, punctual: writer.punctual,
+		turns:         writer.turns,
 		blocksOnError: config.OnError == BlockOnError,
 	}
 	var said said
@@ -93,7 +96,7 @@ func build(config Config, documents *Documents) (*Limiter, *rejection, error) {
 		native.Free(handle)
 		return nil, nil, fmt.Errorf("%w: %w", ErrInternal, err)
 	}
-	limiter.write(said.Logs, nil)
+	limiter.write(context.Background(), said.Logs, nil)
 	if status == native.Rejected {
 		return nil, said.Error, nil
 	}
@@ -113,7 +116,7 @@ func settings(config Config, documents *Documents, writer *ruleWriter) object {
 	}
 	settings.put("evaluation", config.Evaluation, config.Evaluation != "")
 	settings.put("on_error", config.OnError, config.OnError != "")
-	if config.Clock != nil {
+	if config.Clock != nil && config.Clock.handle != 0 {
 		settings["clock"] = config.Clock.handle
 	}
 	if documents != nil {

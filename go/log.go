@@ -18,8 +18,9 @@ type logLine struct {
 	Keys          []string `json:"identifier_keys"`
 }
 
-// write hands lines to the host's logger, which may do what it likes: no decision hangs on it.
-func (l *Limiter) write(lines []logLine, id Identifier) {
+// write hands lines to the host's logger, which may do what it likes: no decision hangs on it. The logger gets the values
+// of the check's context, a trace say; that the check was given up is none of its business.
+func (l *Limiter) write(ctx context.Context, lines []logLine, id Identifier) {
 	if len(lines) == 0 {
 		return
 	}
@@ -28,18 +29,19 @@ func (l *Limiter) write(lines []logLine, id Identifier) {
 	if logger == nil {
 		logger = slog.Default()
 	}
+	ctx = context.WithoutCancel(ctx)
 	for _, line := range lines {
 		if line.OfIdentifier {
 			line.Keys = id.names()
 		}
-		logger.LogAttrs(context.Background(), slog.LevelWarn, line.Message, line.attrs()...)
+		logger.LogAttrs(ctx, slog.LevelWarn, line.Message, line.attrs()...)
 	}
 }
 
 // warn writes a line of what only Go knows of.
-func (l *Limiter) warn(message, class, text string, id Identifier) {
+func (l *Limiter) warn(ctx context.Context, message, class, text string, id Identifier) {
 	kind := "rate_limit_error"
-	l.write([]logLine{{
+	l.write(ctx, []logLine{{
 		Message: message, ErrorType: &kind, Name: l.name, ClassName: &class, ErrorMessage: &text, OfIdentifier: id != nil,
 	}}, id)
 }

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"time"
@@ -12,6 +13,9 @@ func (w *ruleWriter) options(config *Config) Topology {
 		w.found("option_invalid", "max_keys", fmt.Sprintf(
 			"max_keys is 1 or more, or 0 for the store that the process shares, not %d", config.MaxKeys))
 		config.MaxKeys = 0
+	}
+	if config.Clock != nil && config.Clock.handle == 0 {
+		w.found("option_invalid", "clock", "a clock is one that NewManualClock made, and this is none")
 	}
 	if config.Deadline < 0 || config.Deadline > 0 && config.Deadline < time.Microsecond {
 		w.found("option_invalid", "deadline", fmt.Sprintf(
@@ -34,7 +38,8 @@ func (w *ruleWriter) options(config *Config) Topology {
 		return topology
 	}
 	if isNil(config.Redis) {
-		w.found("option_invalid", "redis", fmt.Sprintf("redis is a client, and this is a nil of %T", config.Redis))
+		w.found("option_invalid", "redis", fmt.Sprintf(
+			"redis is a client, and this is a nil of %T: make the client first, or leave it out to count in memory", config.Redis))
 		return topology
 	}
 	clustered, err := w.ask(config.Redis)
@@ -59,8 +64,16 @@ func isNil(redis Scripter) bool {
 // ask asks a client what it knows of itself, once, where a panic can still be told.
 func (w *ruleWriter) ask(redis Scripter) (clustered bool, err error) {
 	defer recovered(&err)
+	if redis, ok := redis.(Usable); ok {
+		if err := redis.Usable(); err != nil {
+			return false, err
+		}
+	}
 	if redis, ok := redis.(Punctual); ok {
 		w.punctual = redis.Punctual()
+	}
+	if redis, ok := redis.(Pooled); ok {
+		w.turns = turnsOf(redis.PoolSize())
 	}
 	if redis, ok := redis.(Clustered); ok {
 		clustered = redis.Clustered()
@@ -76,6 +89,6 @@ func (l *Limiter) note(redis Scripter) {
 	}
 	defer func() { _ = recover() }()
 	for _, note := range noted.Notes() {
-		l.write([]logLine{{Message: "rate_limit_redis_client", Name: l.name, ErrorMessage: &note}}, nil)
+		l.write(context.Background(), []logLine{{Message: "rate_limit_redis_client", Name: l.name, ErrorMessage: &note}}, nil)
 	}
 }

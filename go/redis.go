@@ -2,7 +2,9 @@ package ratelimit
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"time"
 
 	"gitlab.com/gitlab-org/labkit-ratelimit/go/internal/native"
 )
@@ -26,11 +28,25 @@ type Clustered interface {
 	Clustered() bool
 }
 
-// Punctual is a [Scripter] that knows whether its calls end by themselves when the deadline of their context passes. A
-// check that nobody can cancel then needs no goroutine to wait for it.
+// Punctual is a [Scripter] whose calls end by themselves when the deadline of their context passes, whatever happens. A
+// check that nobody can cancel then needs no goroutine to wait for it. It is a promise: one that is broken makes checks
+// late. A client that runs what its host gave it (a dialer, a hook, something that fetches a password) cannot make it.
 type Punctual interface {
 	// Punctual tells whether no call lasts longer than its deadline.
 	Punctual() bool
+}
+
+// Pooled is a [Scripter] that knows how many calls it runs at once. Of more checks, the others wait until one of them has
+// ended before they send theirs, so that what else the host asks of Redis need not wait behind all of them.
+type Pooled interface {
+	// PoolSize is how many; 0 where nobody knows.
+	PoolSize() int
+}
+
+// Usable is a [Scripter] that knows of reasons why no limiter can count on it.
+type Usable interface {
+	// Usable is such a reason, which is a mistake in the options; nil where there is none.
+	Usable() error
 }
 
 // Noted is a [Scripter] with something to say of itself when a limiter is built on it, a line of the log each. What was
@@ -40,12 +56,16 @@ type Noted interface {
 	Notes() []string
 }
 
-// runScript sends a call, with the source where the server does not know the digest.
+// runScript sends a call, with the source where the server does not know the digest. An error behind the deadline is of
+// [context.DeadlineExceeded], whatever the client calls it.
 func runScript(ctx context.Context, redis Scripter, call *scriptCall) (reply string, err error) {
 	defer recovered(&err)
 	reply, err = redis.EvalSha(ctx, call.script.SHA, call.keys, call.args)
 	if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
 		reply, err = redis.Eval(ctx, call.script.Source, call.keys, call.args)
+	}
+	if deadline, ok := ctx.Deadline(); err != nil && ok && !time.Now().Before(deadline) {
+		err = fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
 	}
 	return reply, err
 }

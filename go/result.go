@@ -21,7 +21,8 @@ func resultOf(answer *native.Answer, evaluations []native.Evaluation, rules *rul
 		reported: answer.Reported, shown: answer.Shown, verdict: answer.Verdict, flags: answer.Flags,
 	}
 	if answer.Evaluations > 0 {
-		result.evaluations = append([]native.Evaluation(nil), evaluations[:answer.Evaluations]...)
+		result.evaluations = make([]native.Evaluation, answer.Evaluations)
+		copy(result.evaluations, evaluations)
 	}
 	return result
 }

@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"math"
 	"reflect"
 	"regexp"
@@ -19,8 +20,10 @@ type ruleWriter struct {
 	findings []object
 	// Of the client.
 	punctual bool
-	// Lists and maps around the matcher in hand.
-	around []uintptr
+	turns    turns
+	// Lists and maps around the matcher in hand, and in it.
+	around   []uintptr
+	branches int
 }
 
 func (w *ruleWriter) found(code, path, message string) {
@@ -39,13 +42,24 @@ func (o object) put(field string, value any, given bool) {
 func (w *ruleWriter) rules(rules []Rule) []any {
 	written := make([]any, len(rules))
 	for at := range rules {
+		path := "rules[" + strconv.Itoa(at) + "]"
 		if rule := &rules[at]; rule.raw != nil {
-			written[at] = w.raw(rule.raw, "rules["+strconv.Itoa(at)+"]")
+			written[at] = w.raw(rule.raw, path)
 		} else {
+			w.twice(path+".limit", rule.Limit != 0, rule.LimitFunc)
+			w.twice(path+".period_s", rule.Period != 0, rule.PeriodFunc)
+			w.twice(path+".ban_for_s", rule.BanFor != 0, rule.BanForFunc)
 			written[at] = w.rule(rule)
 		}
 	}
 	return written
+}
+
+// twice finds a number that is given, and by a function too.
+func (w *ruleWriter) twice(path string, given bool, function NumberFunc) {
+	if given && function != nil {
+		w.found("duplicate_key", path, "the number stands here twice: as it is, and by a function")
+	}
 }
 
 func (w *ruleWriter) rule(rule *Rule) any {
@@ -97,13 +111,19 @@ func seconds(d time.Duration) any {
 func (w *ruleWriter) match(matchers map[string]any) object {
 	written := make(object, len(matchers))
 	for property, matcher := range matchers {
+		w.branches = 0
 		written[property] = w.matcher(matcher, 0)
 	}
 	return written
 }
 
-// deepest is beyond what the core takes, and short of what a list that holds itself would take.
-const deepest = 64
+const (
+	// deepest is beyond what the core takes, and short of what a list that holds itself would take.
+	deepest = 64
+	// mostBranches is how many lists and maps one matcher may have. One that is there many times counts each time, and
+	// a few that hold one another have no end that anybody would wait for.
+	mostBranches = 1 << 13
+)
 
 func (w *ruleWriter) matcher(given any, depth int) any {
 	if depth > deepest {
@@ -131,12 +151,15 @@ func (w *ruleWriter) matcher(given any, depth int) any {
 		if slices.Contains(w.around, value.Pointer()) {
 			return object{"$bad": kindOf(value) + " that holds itself"}
 		}
+		if w.branches++; w.branches > mostBranches {
+			return object{"$bad": "more lists and maps than anybody needs"}
+		}
 		w.around = append(w.around, value.Pointer())
 		defer func() { w.around = w.around[:len(w.around)-1] }()
 	}
 	switch value.Kind() {
 	case reflect.Slice, reflect.Array:
-		if _, ok, _ := textOf(value); ok {
+		if _, ok, _ := textOf(value); ok || isBytes(value) {
 			return w.scalar(given)
 		}
 		list := make([]any, value.Len())
@@ -176,7 +199,8 @@ func (w *ruleWriter) scalar(given any) any {
 		case math.IsInf(value, 0):
 			return object{"$float": "inf"}
 		}
-		return value
+		// With an exponent it is no integer, however large: one beyond 64 bits would be a text.
+		return json.RawMessage(strconv.FormatFloat(value, 'e', -1, 64))
 	case []byte:
 		return textOrBytes(value)
 	default:

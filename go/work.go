@@ -13,6 +13,8 @@ type work struct {
 	buffer      []byte
 	evaluations []native.Evaluation
 	answer      native.Answer
+	// Whether the core wrote questions or keys into the buffer, in which there are values.
+	wrote bool
 }
 
 // largest is what is kept of a buffer for the next call: one that was larger was an exception.
@@ -26,8 +28,20 @@ func newWork() *work {
 	return works.Get().(*work)
 }
 
-// done gives the room back. Values of an identifier stay in it until the next call writes over them, and go nowhere.
+// identify takes the values of an identifier.
+func (w *work) identify(id Identifier, properties []string) {
+	clear(w.identifier)
+	w.identifier = id.appendTo(w.identifier[:0], properties)
+}
+
+// done gives the room back, without the values of the identifier: they are nobody's after the call.
 func (w *work) done() {
+	clear(w.identifier)
+	w.identifier = w.identifier[:0]
+	if w.wrote {
+		clear(w.buffer)
+		w.wrote = false
+	}
 	if cap(w.identifier) > largest || cap(w.answers) > largest || len(w.buffer) > largest {
 		return
 	}

@@ -4,6 +4,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -90,7 +91,9 @@ func labkit(b *testing.B, goroutines int, punctual bool) {
 	}
 	limiter := ratelimit.MustNew(ratelimit.Config{
 		Name: "bench", Redis: goredis.New(client(b, punctual)), Deadline: time.Minute,
-		Rules: []ratelimit.Rule{rule("per_user", "user"), rule("per_ip", "ip"), rule("per_both", "user", "ip")},
+		// Benchstat reads what is printed.
+		Logger: slog.New(slog.DiscardHandler),
+		Rules:  []ratelimit.Rule{rule("per_user", "user"), rule("per_ip", "ip"), rule("per_both", "user", "ip")},
 	})
 	b.Cleanup(func() { _ = limiter.Close() })
 	spread(b, goroutines, func(n int64) error {

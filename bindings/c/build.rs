@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// What the library is made from, seen from the repository's root. `go/internal/native` reads the same.
+/// What the library is made from, seen from the repository's root. `go/internal/native` reads the same, and `ci/go-release`.
 const SOURCES: [&str; 7] =
     ["Cargo.lock", "Cargo.toml", "bindings/c", "core/documents", "core/engine", "core/limiter", "core/store"];
 

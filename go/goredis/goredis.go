@@ -1,4 +1,4 @@
-// Package goredis lets limiters count on the Redis of a go-redis client: one server, Sentinel, a Cluster or a Ring.
+// Package goredis lets limiters count on the Redis of a go-redis client: one server, Sentinel or a Cluster.
 //
 //	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{"localhost:6379"}})
 //	limiter, err := ratelimit.New(ratelimit.Config{Name: "sign_in", Rules: rules, Redis: goredis.New(client)})
@@ -9,6 +9,8 @@ package goredis
 
 import (
 	"context"
+	"errors"
+	"reflect"
 
 	"github.com/redis/go-redis/v9"
 
@@ -23,34 +25,47 @@ type Client struct {
 var (
 	_ ratelimit.Scripter  = (*Client)(nil)
 	_ ratelimit.Clustered = (*Client)(nil)
-	_ ratelimit.Punctual  = (*Client)(nil)
+	_ ratelimit.Pooled    = (*Client)(nil)
+	_ ratelimit.Usable    = (*Client)(nil)
 	_ ratelimit.Noted     = (*Client)(nil)
 )
 
-// New wraps a client of the host, which is still the host's to close.
+// New wraps a client of the host, which is still the host's to close. Of a nil it makes a nil, which [ratelimit.New] tells
+// of.
 func New(client redis.UniversalClient) *Client {
+	if value := reflect.ValueOf(client); client == nil || value.Kind() == reflect.Pointer && value.IsNil() {
+		return nil
+	}
 	return &Client{redis: client}
 }
 
 // Clustered tells whether keys of different slots may be of different nodes.
 func (c *Client) Clustered() bool {
-	switch c.redis.(type) {
-	case *redis.ClusterClient, *redis.Ring:
-		return true
-	default:
-		return false
-	}
+	_, isCluster := c.redis.(*redis.ClusterClient)
+	return isCluster
 }
 
-// Punctual tells whether the client minds deadlines of contexts, while it reads and writes too. A client of a Cluster or
-// a Ring may ask several nodes first. It panics where there is no client, which [ratelimit.New] tells of.
-func (c *Client) Punctual() bool {
-	if c.redis == nil {
-		panic("goredis.New was given no client")
+// Usable tells that a Ring is not: it spreads keys by a hash of its own, and a script runs where its first key is, so that
+// one counter would be in two places. Something that holds a Ring is none either.
+func (c *Client) Usable() error {
+	if _, isRing := c.redis.(interface{ SetAddrs(map[string]string) }); isRing {
+		return errors.New("a Ring of go-redis spreads the keys of one check over several servers by a hash of its own: " +
+			"have one server, Sentinel or a Cluster")
 	}
-	mindsDeadlines, _ := c.mindsDeadlines()
-	_, isOneServer := c.redis.(*redis.Client)
-	return mindsDeadlines && isOneServer
+	return nil
+}
+
+// PoolSize is how many connections the client has at most. It is 0 for a Cluster, where each node has a pool.
+func (c *Client) PoolSize() int {
+	client, isOneServer := c.redis.(*redis.Client)
+	if !isOneServer {
+		return 0
+	}
+	options := client.Options()
+	if options.MaxActiveConns > 0 {
+		return min(options.PoolSize, options.MaxActiveConns)
+	}
+	return options.PoolSize
 }
 
 // mindsDeadlines tells whether the option ContextTimeoutEnabled is on; false where nobody knows.
@@ -59,8 +74,6 @@ func (c *Client) mindsDeadlines() (minds, known bool) {
 	case *redis.Client:
 		return client.Options().ContextTimeoutEnabled, true
 	case *redis.ClusterClient:
-		return client.Options().ContextTimeoutEnabled, true
-	case *redis.Ring:
 		return client.Options().ContextTimeoutEnabled, true
 	default:
 		return false, false

@@ -255,8 +255,8 @@ func TestTheContextEndsTheWaitAtOnce(t *testing.T) {
 	t.Error("it never counted")
 }
 
-// A client that minds deadlines of contexts needs nobody beside it, and ends in time all the same.
-func TestAPunctualClientEndsTheWaitByItself(t *testing.T) {
+// Whether the client minds deadlines of contexts or not, the wait ends in time.
+func TestTheDeadlineEndsTheWait(t *testing.T) {
 	address := server(t)
 	pausing := newClient(t, &redis.Options{Addr: address})
 	client := newClient(t, &redis.Options{Addr: address, ContextTimeoutEnabled: true, PoolSize: 1})
@@ -283,7 +283,7 @@ func TestAPunctualClientEndsTheWaitByItself(t *testing.T) {
 }
 
 // A server that takes no connection, or takes it and says nothing, holds nobody either.
-func TestAPunctualClientEndsTheWaitForAConnection(t *testing.T) {
+func TestTheDeadlineEndsTheWaitForAConnection(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -310,26 +310,97 @@ func TestAPunctualClientEndsTheWaitForAConnection(t *testing.T) {
 	}
 }
 
-func TestWhichClientsArePunctual(t *testing.T) {
-	for client, punctual := range map[redis.UniversalClient]bool{
-		redis.NewClient(&redis.Options{}): false, redis.NewClient(&redis.Options{ContextTimeoutEnabled: true}): true,
-		redis.NewClusterClient(&redis.ClusterOptions{ContextTimeoutEnabled: true}): false,
+// slow is a hook that minds no context.
+type slow struct{ waits time.Duration }
+
+func (s slow) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (s slow) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, command redis.Cmder) error {
+		time.Sleep(s.waits)
+		return next(ctx, command)
+	}
+}
+
+func TestOneServerHasOnePool(t *testing.T) {
+	for client, size := range map[redis.UniversalClient]int{
+		redis.NewClient(&redis.Options{PoolSize: 7}): 7, redis.NewClient(&redis.Options{PoolSize: 7, MaxActiveConns: 3}): 3,
+		redis.NewFailoverClient(&redis.FailoverOptions{PoolSize: 5}): 5,
+		redis.NewClusterClient(&redis.ClusterOptions{PoolSize: 7}):   0,
 	} {
-		if goredis.New(client).Punctual() != punctual {
-			t.Errorf("%T: %t", client, !punctual)
+		if found := goredis.New(client).PoolSize(); found != size {
+			t.Errorf("%T: %d, not %d", client, found, size)
 		}
 		_ = client.Close()
 	}
 }
 
-func TestAClusterAndARingAreClustered(t *testing.T) {
+func (s slow) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// What a host gave its client to run need not mind any context: the deadline holds all the same, for who cannot leave too.
+func TestTheDeadlineHoldsWhateverTheHostsOwnPartsDo(t *testing.T) {
+	const waits = 600 * time.Millisecond
+	address := server(t)
+	for name, give := range map[string]func(*redis.Options){
+		"a hook": nil,
+		"a password": func(options *redis.Options) {
+			options.CredentialsProvider = func() (string, string) { time.Sleep(waits); return "", "" }
+		},
+		"on connect": func(options *redis.Options) {
+			options.OnConnect = func(context.Context, *redis.Conn) error { time.Sleep(waits); return nil }
+		},
+		"a dialer": func(options *redis.Options) {
+			options.Dialer = func(ctx context.Context, network, address string) (net.Conn, error) {
+				time.Sleep(waits)
+				return net.Dial(network, address)
+			}
+		},
+	} {
+		options := &redis.Options{Addr: address, ContextTimeoutEnabled: true}
+		if give != nil {
+			give(options)
+		}
+		client := newClient(t, options)
+		limiter := newLimiter(t, client, ratelimit.Config{Deadline: 50 * time.Millisecond})
+		if give == nil {
+			// Also one that comes later.
+			client.AddHook(slow{waits})
+		}
+		start := time.Now()
+		_, err := limiter.Check(context.Background(), ratelimit.Identifier{"user": "u"})
+		if took := time.Since(start); took > waits*2/3 || !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ratelimit.ErrStore) {
+			t.Errorf("%s: after %s: %v", name, took, err)
+		}
+	}
+	time.Sleep(2 * waits)
+}
+
+func TestAClusterIsClustered(t *testing.T) {
 	for client, clustered := range map[redis.UniversalClient]bool{
 		redis.NewClient(&redis.Options{}): false, redis.NewClusterClient(&redis.ClusterOptions{}): true,
-		redis.NewRing(&redis.RingOptions{}): true, redis.NewFailoverClient(&redis.FailoverOptions{}): false,
+		redis.NewFailoverClient(&redis.FailoverOptions{}): false,
 	} {
 		if goredis.New(client).Clustered() != clustered {
 			t.Errorf("%T: %t", client, !clustered)
 		}
 		_ = client.Close()
+	}
+}
+
+// A Ring would have one counter in two places, whatever topology is said.
+func TestARingIsAMistakeInTheOptions(t *testing.T) {
+	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"a": "127.0.0.1:1", "b": "127.0.0.1:2"}})
+	defer func() { _ = ring.Close() }()
+	for _, client := range []redis.UniversalClient{ring, struct{ *redis.Ring }{ring}} {
+		for _, topology := range []ratelimit.Topology{"", ratelimit.Single, ratelimit.Cluster} {
+			_, err := ratelimit.New(ratelimit.Config{Name: "lim", Redis: goredis.New(client), Topology: topology})
+			var found *ratelimit.ConfigError
+			if !errors.As(err, &found) || len(found.Findings) != 1 || found.Findings[0].Path != "redis" ||
+				!strings.Contains(err.Error(), "a Ring of go-redis spreads the keys of one check over several servers") {
+				t.Errorf("%T, %q: %v", client, topology, err)
+			}
+		}
 	}
 }

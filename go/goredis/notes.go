@@ -28,8 +28,6 @@ func (c *Client) wasNoted() bool {
 		return wasNoted(client)
 	case *redis.ClusterClient:
 		return wasNoted(client)
-	case *redis.Ring:
-		return wasNoted(client)
 	default:
 		return true
 	}

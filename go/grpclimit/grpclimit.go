@@ -9,6 +9,7 @@ package grpclimit
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"google.golang.org/grpc/metadata"
@@ -85,8 +86,8 @@ func WithLogger(logger *slog.Logger) Option {
 	return func(i *Interceptor) { i.logger = logger }
 }
 
-// New makes interceptors. It panics where there is no limiter, or nothing that identifies: a program calls it at its
-// start.
+// New makes interceptors. It panics where there is no limiter, nothing that identifies, or no such format: a program calls
+// it at its start.
 //
 // A limiter that fails closed answers UNAVAILABLE. A call whose context ends before there is a verdict is not handed on:
 // nobody waits for its answer, and work that nothing counts would be had for cancelling.
@@ -97,6 +98,9 @@ func New(limiter *ratelimit.Limiter, identify Identify, options ...Option) *Inte
 	interceptor := &Interceptor{limiter: limiter, identify: identify, text: DefaultText}
 	for _, option := range options {
 		option(interceptor)
+	}
+	if !interceptor.format.Valid() {
+		panic(fmt.Sprintf("grpclimit: %d is no format of header fields", interceptor.format))
 	}
 	return interceptor
 }

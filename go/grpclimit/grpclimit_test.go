@@ -340,11 +340,20 @@ func TestTheAddressIsThatOfTheProxysClient(t *testing.T) {
 	}
 }
 
-func TestInterceptorsNeedALimiterAndAnIdentifier(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("they were built")
-		}
-	}()
-	_ = grpclimit.New(newLimiter(t, ratelimit.Rule{Limit: 1}), nil)
+func TestInterceptorsNeedALimiterAndAnIdentifierAndAFormat(t *testing.T) {
+	byNobody := grpclimit.Identify(nil)
+	for name, build := range map[string]func(){
+		"no limiter":    func() { _ = grpclimit.New(nil, byUser) },
+		"no identifier": func() { _ = grpclimit.New(newLimiter(t, ratelimit.Rule{Limit: 1}), byNobody) },
+		"no format":     func() { _ = grpclimit.New(newLimiter(t, ratelimit.Rule{Limit: 1}), byUser, grpclimit.WithFormat(99)) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error(name)
+				}
+			}()
+			build()
+		}()
+	}
 }

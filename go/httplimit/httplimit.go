@@ -9,6 +9,7 @@ package httplimit
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 
@@ -25,7 +26,7 @@ type Identify func(r *http.Request) ratelimit.Identifier
 // Option changes what the middleware does.
 type Option func(*middleware)
 
-// WithFormat says which fields are sent; by default [ratelimit.GitLabHeaders].
+// WithFormat says which fields are sent; by default [ratelimit.GitLabHeaders]. With a number that is no format [New] panics.
 func WithFormat(format ratelimit.HeaderFormat) Option {
 	return func(m *middleware) { m.format = format }
 }
@@ -59,7 +60,7 @@ func WithLogger(logger *slog.Logger) Option {
 	return func(m *middleware) { m.logger = logger }
 }
 
-// New makes middleware. It panics where there is no limiter, or nothing that identifies: a program calls it at its start.
+// New makes middleware. It panics where there is no limiter, nothing that identifies, or no such format: a program calls it at its start.
 //
 // A request whose context ends before there is a verdict is not handed on: nobody waits for its answer, and work that
 // nothing counts would be had for cancelling.
@@ -70,6 +71,9 @@ func New(limiter *ratelimit.Limiter, identify Identify, options ...Option) func(
 	shared := middleware{limiter: limiter, identify: identify, text: DefaultText}
 	for _, option := range options {
 		option(&shared)
+	}
+	if !shared.format.Valid() {
+		panic(fmt.Sprintf("httplimit: %d is no format of header fields", shared.format))
 	}
 	return func(next http.Handler) http.Handler {
 		m := shared

@@ -81,7 +81,7 @@ func expect(t *testing.T, w *httptest.ResponseRecorder, status int, body string,
 func TestItServesWithFieldsThenRefuses(t *testing.T) {
 	handler := httplimit.New(newLimiter(t, ratelimit.Rule{Limit: 1}), byIP)(served)
 	expect(t, get(handler), 200, "served", "RateLimit-Name", "per_ip", "RateLimit-Remaining", "0", "Retry-After", "")
-	expect(t, get(handler), 429, "Retry later\n", "Content-Type", "text/plain", "Content-Length", "12",
+	expect(t, get(handler), 429, "Retry later\n", "Content-Type", "text/plain; charset=utf-8", "Content-Length", "12",
 		"RateLimit-Observed", "2", "Retry-After", "60", "RateLimit-ResetTime", "Tue, 14 Nov 2023 22:14:20 GMT")
 	expect(t, ask(handler, http.MethodHead), 429, "", "Content-Length", "12", "Retry-After", "60")
 	other := httptest.NewRequest(http.MethodGet, "/", nil)
@@ -106,7 +106,7 @@ func TestItAnswersInJSONToWhoAsksForIt(t *testing.T) {
 		";;,,q=": false, "text/*;q=0.1, application/*": true, "image/png": false, "\xff, application/json": true,
 		"application/json;q=nan, text/plain;q=0.5": true, "text/plain, application/json;q=1": false,
 	} {
-		kind := "text/plain"
+		kind := "text/plain; charset=utf-8"
 		if json {
 			kind = "application/json"
 		}
@@ -361,11 +361,20 @@ func TestHandlersSeeTheResultAndRulesTheContext(t *testing.T) {
 	expect(t, get(handler), 200, "", "RateLimit-Limit", "7")
 }
 
-func TestMiddlewareNeedsALimiterAndAnIdentifier(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("it was built")
-		}
-	}()
-	_ = httplimit.New(newLimiter(t, ratelimit.Rule{Limit: 1}), nil)
+func TestMiddlewareNeedsALimiterAndAnIdentifierAndAFormat(t *testing.T) {
+	byNobody := httplimit.Identify(nil)
+	for name, build := range map[string]func(){
+		"no limiter":    func() { _ = httplimit.New(nil, byIP) },
+		"no identifier": func() { _ = httplimit.New(newLimiter(t, ratelimit.Rule{Limit: 1}), byNobody) },
+		"no format":     func() { _ = httplimit.New(newLimiter(t, ratelimit.Rule{Limit: 1}), byIP, httplimit.WithFormat(99)) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error(name)
+				}
+			}()
+			build()
+		}()
+	}
 }

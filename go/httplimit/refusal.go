@@ -16,7 +16,7 @@ func (m *middleware) refuse(w http.ResponseWriter, r *http.Request, result ratel
 	if m.onBlock != nil {
 		m.guarded(r, "OnBlock", func() { m.onBlock(r, result) })
 	}
-	kind, body := "text/plain", m.text+"\n"
+	kind, body := "text/plain; charset=utf-8", m.text+"\n"
 	if wantsJSON(r.Header.Values("Accept")) {
 		kind, body = "application/json", m.document(result)
 	}

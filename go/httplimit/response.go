@@ -2,6 +2,7 @@ package httplimit
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -40,9 +41,9 @@ func (w *response) begin(status int) {
 	}
 }
 
-// WriteHeader sends the status. Informational ones come before the response.
+// WriteHeader sends the status. Informational ones come before the response, and what is none the server panics with.
 func (w *response) WriteHeader(status int) {
-	if status < 100 || status > 199 || status == http.StatusSwitchingProtocols {
+	if status > 199 && status < 1000 || status == http.StatusSwitchingProtocols {
 		w.begin(status)
 	}
 	w.ResponseWriter.WriteHeader(status)
@@ -59,10 +60,25 @@ func (w *response) WriteString(body string) (int, error) {
 	return io.WriteString(w.ResponseWriter, body)
 }
 
-// ReadFrom lets a server send a file by itself.
+// head is how much of a body goes through here before a server sends the rest by itself; net/http looks at as much to
+// tell the type of the body.
+const head = 512
+
+// ReadFrom lets a server send a file by itself. Nothing is announced before there is something to send: a handler whose
+// reader fails at once may still answer with another status.
 func (w *response) ReadFrom(body io.Reader) (int64, error) {
-	w.begin(http.StatusOK)
-	return io.Copy(w.ResponseWriter, body)
+	var sent int64
+	if !w.begun {
+		var err error
+		if sent, err = io.CopyN(struct{ io.Writer }{w}, body, head); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return sent, err
+		}
+	}
+	rest, err := io.Copy(w.ResponseWriter, body)
+	return sent + rest, err
 }
 
 // Unwrap is for [http.ResponseController].
@@ -94,11 +110,42 @@ func (w hijacks) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return connection, buffered, err
 }
 
-// withAbilities is the response with what the server's can do, and no more: handlers ask by type.
+// pushes is a response whose server can push, as HTTP/2 can.
+type pushes struct{ *response }
+
+func (w pushes) Push(target string, options *http.PushOptions) error {
+	pusher, ok := find[http.Pusher](w.ResponseWriter)
+	if !ok {
+		return http.ErrNotSupported
+	}
+	return pusher.Push(target, options)
+}
+
+// withAbilities is the response with what the server's can do, and no more: handlers ask by type. A server that can push
+// can flush.
 func (w *response) withAbilities() http.ResponseWriter {
-	canFlush := able[http.Flusher](w.ResponseWriter) || able[interface{ FlushError() error }](w.ResponseWriter)
-	canHijack := able[http.Hijacker](w.ResponseWriter)
+	_, canFlush := find[http.Flusher](w.ResponseWriter)
+	if !canFlush {
+		_, canFlush = find[flushErrorer](w.ResponseWriter)
+	}
+	_, canHijack := find[http.Hijacker](w.ResponseWriter)
+	_, canPush := find[http.Pusher](w.ResponseWriter)
 	switch {
+	case canFlush && canHijack && canPush:
+		return struct {
+			*response
+			http.Flusher
+			flushErrorer
+			http.Hijacker
+			http.Pusher
+		}{w, flushes{w}, flushes{w}, hijacks{w}, pushes{w}}
+	case canFlush && canPush:
+		return struct {
+			*response
+			http.Flusher
+			flushErrorer
+			http.Pusher
+		}{w, flushes{w}, flushes{w}, pushes{w}}
 	case canFlush && canHijack:
 		return struct {
 			*response
@@ -117,15 +164,15 @@ func (w *response) withAbilities() http.ResponseWriter {
 
 type flushErrorer interface{ FlushError() error }
 
-// able tells whether a response, or one that it wraps, is a T.
-func able[T any](w http.ResponseWriter) bool {
+// find finds what is a T in a response, or one that it wraps.
+func find[T any](w http.ResponseWriter) (found T, ok bool) {
 	for {
-		if _, ok := w.(T); ok {
-			return true
+		if found, ok = w.(T); ok {
+			return found, true
 		}
 		wrapped, ok := w.(interface{ Unwrap() http.ResponseWriter })
 		if !ok {
-			return false
+			return found, false
 		}
 		w = wrapped.Unwrap()
 	}

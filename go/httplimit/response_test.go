@@ -2,6 +2,7 @@ package httplimit_test
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -104,11 +105,12 @@ func TestAConnectionIsHijacked(t *testing.T) {
 
 // A response does what its server's can, and no more: handlers ask by type, and have another way where it cannot.
 func TestAResponseClaimsWhatTheServersCan(t *testing.T) {
-	type claims struct{ flusher, flushError, hijacker bool }
+	type claims struct{ flusher, flushError, hijacker, pusher bool }
 	of := func(w http.ResponseWriter) (claim claims) {
 		_, claim.flusher = w.(http.Flusher)
 		_, claim.flushError = w.(interface{ FlushError() error })
 		_, claim.hijacker = w.(http.Hijacker)
+		_, claim.pusher = w.(http.Pusher)
 		return claim
 	}
 	var claim claims
@@ -120,14 +122,25 @@ func TestAResponseClaimsWhatTheServersCan(t *testing.T) {
 		http.Hijacker
 	}
 	for want, w := range map[claims]http.ResponseWriter{
-		{}:                   plain{httptest.NewRecorder()},
-		{true, true, false}:  wrapping{httptest.NewRecorder()},
-		{false, false, true}: hijacker{plain{httptest.NewRecorder()}, nil},
-		{true, true, true}: struct {
+		{}:                          plain{httptest.NewRecorder()},
+		{true, true, false, false}:  wrapping{httptest.NewRecorder()},
+		{false, false, true, false}: hijacker{plain{httptest.NewRecorder()}, nil},
+		{true, true, true, false}: struct {
 			http.ResponseWriter
 			http.Flusher
 			http.Hijacker
 		}{httptest.NewRecorder(), nil, nil},
+		{true, true, false, true}: struct {
+			http.ResponseWriter
+			http.Flusher
+			http.Pusher
+		}{httptest.NewRecorder(), nil, nil},
+		{true, true, true, true}: struct {
+			http.ResponseWriter
+			http.Flusher
+			http.Hijacker
+			http.Pusher
+		}{httptest.NewRecorder(), nil, nil, nil},
 	} {
 		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 		if claim != want {
@@ -181,5 +194,90 @@ func TestAFileIsServedWhole(t *testing.T) {
 	body, err := io.ReadAll(response.Body)
 	if err != nil || string(body) != content || response.Header.Get("RateLimit-Observed") != "1" {
 		t.Error(len(body), err, response.Header)
+	}
+}
+
+// On HTTP/2 a handler may push. This server's client takes none, which the handler is told by the server itself.
+func TestAServerThatPushesDoesSo(t *testing.T) {
+	var statuses []int
+	server := running(t, true, func(w http.ResponseWriter, _ *http.Request) {
+		pusher, ok := w.(http.Pusher)
+		if !ok {
+			t.Errorf("%T pushes nothing", w)
+			return
+		}
+		if err := pusher.Push("/style.css", nil); !errors.Is(err, http.ErrNotSupported) {
+			t.Error(err)
+		}
+	}, &statuses)
+	if response := fetch(t, server); response.ProtoMajor != 2 {
+		t.Error(response.Proto)
+	}
+}
+
+// breaking gives some bytes, then an error.
+type breaking struct{ bytes string }
+
+func (f *breaking) Read(to []byte) (int, error) {
+	n := copy(to, f.bytes)
+	if f.bytes = f.bytes[n:]; n == 0 {
+		return 0, errors.New("the backend is gone")
+	}
+	return n, nil
+}
+
+// A body that fails before its first byte leaves the handler its choice of status, and that is what is charged.
+func TestABodyThatFailsAtOnceAnnouncesNothing(t *testing.T) {
+	for bytes, want := range map[string]int{"": 502, "some": 200, strings.Repeat("x", 2000): 200} {
+		var statuses []int
+		server := running(t, false, func(w http.ResponseWriter, _ *http.Request) {
+			sent, err := io.Copy(w, &breaking{bytes})
+			if err == nil || sent != int64(len(bytes)) {
+				t.Error(sent, err)
+			}
+			if sent == 0 {
+				http.Error(w, "", http.StatusBadGateway)
+			}
+		}, &statuses)
+		response := fetch(t, server)
+		if body, err := io.ReadAll(response.Body); err != nil || !strings.HasPrefix(string(body), bytes) {
+			t.Error(len(body), err)
+		}
+		server.Close()
+		if response.StatusCode != want || len(statuses) != 1 || statuses[0] != want {
+			t.Errorf("%d bytes: %d, and %v was charged", len(bytes), response.StatusCode, statuses)
+		}
+	}
+}
+
+func TestABodyThatIsEmptyIsServed(t *testing.T) {
+	var statuses []int
+	server := running(t, false, func(w http.ResponseWriter, _ *http.Request) {
+		if sent, err := w.(io.ReaderFrom).ReadFrom(strings.NewReader("")); sent != 0 || err != nil || len(statuses) != 0 {
+			t.Error(sent, err, statuses)
+		}
+		w.WriteHeader(http.StatusNotFound)
+	}, &statuses)
+	if response := fetch(t, server); response.StatusCode != 404 || len(statuses) != 1 || statuses[0] != 404 {
+		t.Error(response.StatusCode, statuses)
+	}
+}
+
+// What is no status is the server's to judge, and nothing is charged by it.
+func TestWhatIsNoStatusIsNotCharged(t *testing.T) {
+	for _, status := range []int{0, 99, 1000} {
+		var statuses []int
+		server := running(t, false, func(w http.ResponseWriter, _ *http.Request) {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%d passed", status)
+				}
+				w.WriteHeader(http.StatusInternalServerError)
+			}()
+			w.WriteHeader(status)
+		}, &statuses)
+		if response := fetch(t, server); response.StatusCode != 500 || len(statuses) != 1 || statuses[0] != 500 {
+			t.Errorf("%d: %d, and %v was charged", status, response.StatusCode, statuses)
+		}
 	}
 }

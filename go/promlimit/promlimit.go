@@ -54,12 +54,12 @@ func New(limiters ...*ratelimit.Limiter) *Collector {
 	return collector
 }
 
-// Add has limiters collected from now on. One that is there already is not collected twice.
+// Add has limiters collected from now on. One that is there already is not collected twice, nor one that is closed at all.
 func (c *Collector) Add(limiters ...*ratelimit.Limiter) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, limiter := range limiters {
-		if limiter != nil && c.at(limiter) < 0 {
+		if limiter != nil && !limiter.Closed() && c.at(limiter) < 0 {
 			c.limiters = append(c.limiters, limiter)
 		}
 	}

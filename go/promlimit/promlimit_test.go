@@ -138,6 +138,8 @@ gitlab_labkit_rate_limiter_rule_evaluations_total{action="limit",rate_limiter="a
 	}
 	collector.Remove(one)
 	checks(4, 7)
+	collector.Add(one)
+	checks(4, 7)
 	// Nor is anything forgotten while there is none of the name.
 	_ = other.Close()
 	if count := testutil.CollectAndCount(collector); count != 0 {

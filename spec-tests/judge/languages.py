@@ -1,9 +1,11 @@
 """The table of languages, and how each one's runner is found or built."""
 
+import importlib.util
 import os
 import shlex
 import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +23,7 @@ class Runner:
 
 
 RUST_PACKAGE = "labkit-ratelimit-spec-runner"
+PYTHON_PACKAGE, PYTHON_LIBRARY, PYTHON_EXTENSION = "labkit-ratelimit-python", "liblabkit_ratelimit_python.so", "_native.abi3.so"
 RUBY_PACKAGE, RUBY_EXTENSION = "labkit-ratelimit-ruby", "labkit_ratelimit_native.so"
 
 
@@ -67,6 +70,34 @@ def _ruby_extension(root: Path) -> Path:
     return target_folder(root).resolve() / "ruby" / "labkit_ratelimit" / RUBY_EXTENSION
 
 
+def _python(root: Path) -> Runner:
+    runner = str(root / "spec-tests" / "python" / "runner.py")
+    if named := shlex.split(os.environ.get("LABKIT_SPEC_PYTHON", "")):
+        if shutil.which(named[0]) is None:
+            raise Misuse(f"LABKIT_SPEC_PYTHON names {named[0]}, which is not there or cannot be run")
+        return Runner((*named, runner))
+    if importlib.util.find_spec("redis") is None:
+        raise Misuse(f"{sys.executable} has no redis-py: run ci/setup, or name a Python that has it and the package in LABKIT_SPEC_PYTHON")
+    package = python_package(root)
+    return Runner(("env", f"PYTHONPATH={package}", sys.executable, runner), package / "labkit_ratelimit" / PYTHON_EXTENSION)
+
+
+def python_package(root: Path) -> Path:
+    """In: the repository's root. Out: a folder for PYTHONPATH, with the Python package as it is now and its native half freshly built."""
+    built = _built(root, PYTHON_PACKAGE, PYTHON_LIBRARY, "LABKIT_SPEC_PYTHON")
+    folder = target_folder(root).resolve() / "python"
+    package = folder / "labkit_ratelimit"
+    package.mkdir(parents=True, exist_ok=True)
+    sources = root / "python" / "src" / "labkit_ratelimit"
+    for stale in set(package.glob("*.py")) - {package / source.name for source in sources.glob("*.py")}:
+        stale.unlink()
+    for source, name in [*((source, source.name) for source in sources.glob("*.py")), (built, PYTHON_EXTENSION)]:
+        fresh = package / f"{name}.{os.getpid()}.tmp"
+        shutil.copy2(source, fresh)
+        fresh.replace(package / name)
+    return folder
+
+
 def _built(root: Path, package: str, product: str, variable: str) -> Path:
     """Cargo decides whether the product is fresh, so a stale one never runs."""
     if shutil.which("cargo") is None:
@@ -86,7 +117,7 @@ def profile() -> str:
     return named
 
 
-LANGUAGES: dict[str, Callable[[Path], Runner]] = {"rust": _rust, "ruby": _ruby, "go": _go}
+LANGUAGES: dict[str, Callable[[Path], Runner]] = {"rust": _rust, "ruby": _ruby, "go": _go, "python": _python}
 """Language → from the repository's root, build what is stale and give its runner."""
 
 

@@ -136,7 +136,8 @@ LabkitRatelimitStatus labkit_ratelimit_script(uint32_t script,
                                               const uint8_t **source,
                                               size_t *source_len);
 
-// Writes the call of `pending` again, for a host whose buffer was too small.
+// Writes the call of `pending`, for a host whose buffer was too small. Of one that was written before, which the host has
+// to keep, `BAD_ARGUMENT` may come.
 //
 // # Safety
 // An answer can be written at `answer`, and `buffer_len` bytes at `buffer`.

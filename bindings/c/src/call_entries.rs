@@ -6,7 +6,8 @@ use crate::status::Status;
 use crate::waiting::Waiting;
 use crate::{borrowed, boundary};
 
-/// Writes the call of `pending` again, for a host whose buffer was too small.
+/// Writes the call of `pending`, for a host whose buffer was too small. Of one that was written before, which the host has
+/// to keep, `BAD_ARGUMENT` may come.
 ///
 /// # Safety
 /// An answer can be written at `answer`, and `buffer_len` bytes at `buffer`.

@@ -42,7 +42,7 @@ impl Waiting {
         }
     }
 
-    /// Writes the call of a handle.
+    /// Writes the call of a handle, which the host then has.
     pub(crate) fn shown(handle: u64, answer: &mut Answer, buffer: &mut [u8]) -> Result<Status, Status> {
         let written = WAITING.with(handle, |(_, waiting)| {
             let (call, deadline) = match waiting {
@@ -50,6 +50,9 @@ impl Waiting {
                 Self::Clear(clearing) => (clearing.call()?, clearing.deadline()),
                 Self::Abandoned(_) => return None,
             };
+            if call.keys.is_empty() {
+                return Some(Status::BadArgument);
+            }
             let mut writer = Writer::new(buffer);
             call::write(call, &mut writer);
             answer.deadline_us = u64::try_from(deadline.as_micros()).unwrap_or(u64::MAX);
@@ -57,7 +60,13 @@ impl Waiting {
             answer.keys = crate::decision::narrow(call.keys.len());
             answer.args = crate::decision::narrow(call.args.len());
             answer.len = u64::try_from(writer.len()).unwrap_or(u64::MAX);
-            Some(if writer.has_room() { Status::Call } else { Status::TooSmall })
+            if !writer.has_room() {
+                return Some(Status::TooSmall);
+            }
+            if let Self::Decision(pending, _) = waiting {
+                pending.let_go();
+            }
+            Some(Status::Call)
         });
         written.flatten().ok_or(Status::UnknownHandle)
     }

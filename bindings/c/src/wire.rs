@@ -50,11 +50,13 @@ impl<'a> Reader<'a> {
     }
 
     /// One value of a property.
+    #[inline]
     pub(crate) fn value(&mut self) -> Result<Value<'a>, Status> {
         let tag = self.tag()?;
         self.value_of(tag)
     }
 
+    #[inline]
     pub(crate) fn value_of(&mut self, tag: u8) -> Result<Value<'a>, Status> {
         Ok(match tag {
             NULL => Value::Null,

@@ -143,6 +143,8 @@ static void on_a_redis_that_is_down(void) {
   // A buffer that is too small is told, and read again.
   EXPECT(ANSWERED(buffer, 3) == LABKIT_RATELIMIT_STATUS_TOO_SMALL && answer.pending != 0 && answer.len > 3);
   EXPECT(labkit_ratelimit_call(answer.pending, &answer, buffer, sizeof buffer) == LABKIT_RATELIMIT_STATUS_CALL);
+  LabkitRatelimitAnswer again;
+  EXPECT(labkit_ratelimit_call(answer.pending, &again, buffer, 0) == LABKIT_RATELIMIT_STATUS_BAD_ARGUMENT);
   EXPECT(answer.keys == 1 && memcmp(buffer + 4, "labkit:rl:{sign_in:per_ip:ip:198.18.0.1}", buffer[0]) == 0);
   const uint8_t *digest = NULL, *source = NULL;
   size_t source_length = 0;

@@ -170,7 +170,7 @@ impl CountReport {
             },
             ban_for_s: step.ban_for_s,
             overridden_by: met.overridden_by,
-            keys: KeyReport { counter: keys.counter, ban: step.ban_for_s.map(|_| keys.ban) },
+            keys: KeyReport { ban: step.ban_for_s.map(|_| keys.ban()), counter: keys.counter },
         })
     }
 

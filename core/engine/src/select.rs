@@ -24,7 +24,7 @@ impl Rules {
     }
 
     /// Makes every [`Step::Fixed`] the selection's own.
-    pub fn own(&self, selection: &mut Selection) {
+    fn own(&self, selection: &mut Selection) {
         for step in &mut selection.steps {
             if let Step::Fixed { rule } = step
                 && let Some(fixed) = self.fixed(*rule)

@@ -124,7 +124,8 @@ value_from! {
     u32 => |v| Value::Int(i64::from(v)),
     u64 => |v| Value::Unsigned(v),
     usize => |v| Value::Unsigned(u64::try_from(v).unwrap_or(u64::MAX)),
-    f32 => |v| Value::Float(f64::from(v)),
+    // Its shortest decimal is what it means: 0.1 is 0.1.
+    f32 => |v| Value::Float(v.to_string().parse().unwrap_or(f64::from(v))),
     f64 => |v| Value::Float(v),
     &'a str => |v| Value::Text(v),
     &'a String => |v| Value::Text(v),
@@ -236,6 +237,16 @@ mod tests {
         }
         assert_eq!(text(Value::Float(5e-324)).len(), 326);
         assert_eq!(text(Value::Float(f64::MIN)).len(), 310);
+    }
+
+    #[test]
+    fn a_short_float_is_what_it_means() {
+        for f in [0.1_f32, f32::MAX, f32::MIN_POSITIVE, -0.0, 16_777_216.0] {
+            assert_eq!(text(Value::from(f)), if f == 0.0 { "0".to_owned() } else { f.to_string() });
+        }
+        assert!(Scalar::Float(0.1).equals(&Value::from(0.1_f32)));
+        assert!(matches!(Value::from(f32::NAN), Value::Float(f) if f.is_nan()));
+        assert!(matches!(Value::from(f32::NEG_INFINITY), Value::Float(f) if f == f64::NEG_INFINITY));
     }
 
     #[test]

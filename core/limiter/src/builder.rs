@@ -7,7 +7,7 @@ use crate::loading::{Chain, LoadError, Origin, Own};
 use crate::log::{self, LogEvent, Logger, TracingLogger};
 use crate::store::{Connection, RedisOptions, Store};
 use labkit_ratelimit_documents::{Catalog, Contract, Documents, Files};
-use labkit_ratelimit_engine::{Code, Evaluation, Finding, Findings, RuleSpec, Rules};
+use labkit_ratelimit_engine::{Code, Evaluation, Finding, Findings, RuleSpec, Rules, names};
 use labkit_ratelimit_store::MemoryStore;
 use std::fmt;
 use std::sync::{Arc, Once};
@@ -211,7 +211,7 @@ impl Builder {
     /// Every mistake in the name, in all rules and in the documents, each with its code, path and mend.
     pub fn build(self) -> Result<Limiter, BuildError> {
         // Mistakes in code have the paths of code, whatever documents add.
-        let idle = self.idle_options();
+        let idle: Findings = self.idle_options().into_iter().chain(self.odd_names()).collect();
         let of_code = match Rules::build(&self.name, &self.rules, self.evaluation) {
             Ok(rules) => idle.or(rules),
             Err(findings) => Err(findings.into_iter().chain(idle).collect()),
@@ -267,6 +267,21 @@ impl Builder {
             Finding::new(Code::OptionInvalid, option, message)
         })
         .collect()
+    }
+
+    /// Names that are none: no rule of a document could ever use them.
+    fn odd_names(&self) -> Findings {
+        let odd = |option, names: &[String], is_name: fn(&str) -> bool, code, what| {
+            let odd = names.iter().enumerate().filter(|(_, name)| !is_name(name));
+            let finding = |(at, name): (usize, &String)| {
+                Finding::new(code, format!("{option}[{at}]"), format!("`{name}` is no name of a {what}"))
+            };
+            odd.map(finding).collect::<Vec<_>>()
+        };
+        let properties =
+            odd("properties", &self.properties, names::is_property_name, Code::PropertyInvalid, "property");
+        let skips = odd("allowed_skip_rules", &self.allowed_skip_rules, names::is_rule_name, Code::NameInvalid, "rule");
+        properties.into_iter().chain(skips).collect()
     }
 }
 

@@ -199,7 +199,7 @@ impl Limiter {
     /// What calls are planned by as things stand.
     pub(crate) fn terms(&self, redis: &RedisOptions) -> Terms {
         let topology = if self.is_cluster_after_all.load(Relaxed) { Topology::Cluster } else { redis.topology };
-        Terms { topology, deadline: redis.deadline }
+        Terms { topology, deadline: redis.deadline, has_fallback: self.on_error == OnError::Local }
     }
 
     /// Charges a cost of 1 and decides.
@@ -379,8 +379,7 @@ impl Limiter {
             self.fail_before(held, failure, mode, &|| names_of(identifier), &mut decision);
             return Planned::Done(decision);
         }
-        let Prepared { facts, cost, mut selection } = prepared;
-        held.rules.own(&mut selection);
+        let Prepared { facts, cost, selection } = prepared;
         let terms = self.terms(redis);
         self.start(Pending::new(held, selection, &facts, cost, mode, terms, names_of(identifier)), redis)
     }

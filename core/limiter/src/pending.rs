@@ -5,8 +5,8 @@ use crate::generation::{Decision, undecided};
 use crate::held::Held;
 use crate::limiter::{Limiter, OnError};
 use crate::store::{RedisOptions, Terms};
-use crate::walk::{Walk, conclude};
-use labkit_ratelimit_engine::{Cost, CountStep, Facts, Failure, FailureKind, Mode, Selection, Step};
+use crate::walk::{Walk, conclude, counting_step};
+use labkit_ratelimit_engine::{Cost, CountStep, Facts, Failure, FailureKind, Mode, Selection};
 use labkit_ratelimit_store::redis::{Call, ChainStep, Fault, StepReply, chain_calls, read_chain};
 use labkit_ratelimit_store::{Member, StoreKeys};
 use std::time::Duration;
@@ -21,21 +21,15 @@ pub struct Pending {
     // The selection speaks of its rules by place.
     held: Held,
     pub(crate) selection: Selection,
-    pub(crate) targets: Vec<Target>,
+    // What distinct steps count, by the places of steps; empty where there is none.
+    members: Vec<Option<Member>>,
     pub(crate) cost: Cost,
     pub(crate) mode: Mode,
-    deadline: Duration,
+    terms: Terms,
     names: Vec<String>,
     calls: Vec<Call>,
     at: usize,
     replies: Vec<StepReply>,
-}
-
-/// Where a counting step counts.
-#[derive(Debug)]
-pub(crate) struct Target {
-    pub(crate) keys: StoreKeys,
-    pub(crate) member: Option<Member>,
 }
 
 /// What a plan, or a settle, comes to.
@@ -61,32 +55,30 @@ impl Pending {
         let mut pending = Self {
             held,
             selection,
-            targets: Vec::new(),
+            members: Vec::new(),
             cost,
             mode,
-            deadline: terms.deadline,
+            terms,
             names,
             calls: Vec::new(),
             at: 0,
             replies: Vec::new(),
         };
+        if pending.steps().any(|step| step.counted().is_some()) {
+            let member = |step: &CountStep| step.counted().and_then(|slot| Member::of(&facts[slot]));
+            pending.members = pending.steps().map(member).collect();
+        }
         // Facts of a check hold no bad value, so that every key can be built.
-        let target = |step: &CountStep| {
-            let member = step.counted().and_then(|slot| Member::of(&facts[slot]));
-            StoreKeys::build(&pending.held.rules, step.rule, facts).map(|keys| Target { keys, member })
-        };
-        pending.targets = pending.steps().filter_map(target).collect();
-        let chain: Vec<_> = pending
-            .steps()
-            .zip(&pending.targets)
-            .map(|(step, target)| ChainStep { step, keys: &target.keys, member: target.member.as_ref() })
-            .collect();
-        pending.calls = chain_calls(&chain, cost, mode, terms.topology);
+        let chain = pending.steps().enumerate().filter_map(|(n, step)| {
+            let keys = StoreKeys::build(&pending.held.rules, step.rule, facts)?;
+            Some(ChainStep { step, keys, member: pending.members.get(n).and_then(Option::as_ref) })
+        });
+        pending.calls = chain_calls(chain, cost, mode, terms.topology);
         pending
     }
 
     fn steps(&self) -> impl Iterator<Item = &CountStep> {
-        self.selection.steps.iter().filter_map(|step| if let Step::Count(step) = step { Some(step) } else { None })
+        self.selection.steps.iter().filter_map(|step| counting_step(&self.held.rules, step))
     }
 
     /// The call to run.
@@ -97,17 +89,27 @@ impl Pending {
     /// How long the call may be waited for, connecting and waiting for a pool included. A reply that is there is
     /// used, however late.
     pub const fn deadline(&self) -> Duration {
-        self.deadline
+        self.terms.deadline
+    }
+
+    /// Frees the words of the call, for a host that has them: thousands of calls may be under way, and what lies about for
+    /// long is slow to free. [`Pending::call`] has none then; of a limiter that may come to count itself
+    /// ([`OnError::Local`]), by the same keys, they are kept.
+    pub fn let_go(&mut self) {
+        if !self.terms.has_fallback {
+            let call = &mut self.calls[self.at];
+            (call.keys, call.args) = (Vec::new(), Vec::new());
+        }
     }
 
     /// Takes the reply of the call at hand; gives whether another one follows.
     fn take(&mut self, reply: &[u8]) -> Result<bool, Fault> {
         let range = self.call().steps.clone();
-        let asked: Vec<_> = self.steps().skip(range.start).take(range.len()).copied().collect();
-        let replies = read_chain(reply, &asked.iter().collect::<Vec<_>>())?;
-        let goes_on = match (replies.last(), asked.last()) {
+        let asked = self.steps().skip(range.start).take(range.len());
+        let replies = read_chain(reply, asked)?;
+        let goes_on = match (replies.last(), self.steps().nth(range.end - 1)) {
             (Some(StepReply::Ran(reading)), Some(step)) => {
-                replies.len() == asked.len() && !step.stop.at(reading.is_over())
+                replies.len() == range.len() && !step.stop.at(reading.is_over())
             }
             _ => false,
         };
@@ -193,7 +195,7 @@ impl Limiter {
 
     /// The decision of what was replied, and of the failure that ended it.
     fn decide_from(&self, pending: Pending, failure: Option<Failure>) -> Decision {
-        let Pending { held, selection, targets, cost, mode, names, replies, .. } = pending;
+        let Pending { held, selection, members, cost, mode, names, calls, replies, .. } = pending;
         let names = || names.clone();
         let now_us = self.clock.now_us();
         let mut walk = Walk { selection: &selection, cost, mode, names: &names, now_us, locally: false };
@@ -204,14 +206,17 @@ impl Limiter {
                 self.warn_failure(&failure, rule, &names);
                 let memory = self.fallback.store();
                 walk.locally = true;
+                // Of each step a counter, and behind it a ban.
+                let mut keys = calls.iter().flat_map(|call| &call.keys);
                 // What the store said before it failed stands; the rest is counted here.
                 self.walk(&held.rules, &walk, &mut decision, |n, step| {
+                    let counter = keys.next().map_or("", String::as_str);
+                    let _ban = step.ban_for_s.and_then(|_| keys.next());
                     if let Some(StepReply::Ran(reading)) = replies.get(n) {
                         return Ok(*reading);
                     }
-                    let target = &targets[n];
-                    let key = memory.key_of(target.keys.counter.as_bytes());
-                    Ok(memory.run(key, step, target.member.as_ref(), cost, mode, now_us))
+                    let member = members.get(n).and_then(Option::as_ref);
+                    Ok(memory.run(memory.key_of(counter.as_bytes()), step, member, cost, mode, now_us))
                 });
                 if decision.failure().is_none() {
                     decision.set_failure(failure);

@@ -40,10 +40,12 @@ impl Default for RedisOptions {
 }
 
 /// What calls are planned by.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
     pub(crate) topology: Topology,
     pub(crate) deadline: Duration,
+    /// Where the store fails, the limiter counts itself.
+    pub(crate) has_fallback: bool,
 }
 
 /// Where a limiter counts.

@@ -96,7 +96,7 @@ pub(crate) fn conclude(held: Held, walk: &Walk<'_>, decision: &mut Decision) {
     }
 }
 
-fn counting_step<'s>(rules: &'s Rules, step: &'s Step) -> Option<&'s CountStep> {
+pub(crate) fn counting_step<'s>(rules: &'s Rules, step: &'s Step) -> Option<&'s CountStep> {
     match step {
         Step::Count(step) => Some(step),
         Step::Fixed { rule } => rules.fixed(*rule),

@@ -214,6 +214,18 @@ fn options_that_would_do_nothing_are_mistakes() {
 }
 
 #[test]
+fn names_that_are_none_are_mistakes() {
+    let world = World::new();
+    let builder = world.builder("sign_in").properties(["ip", "", "a b"]).allowed_skip_rules(["office", "Office"]);
+    let found = [
+        (Code::PropertyInvalid, "properties[1]"),
+        (Code::PropertyInvalid, "properties[2]"),
+        (Code::NameInvalid, "allowed_skip_rules[1]"),
+    ];
+    assert_eq!(codes(&builder.build().expect_err("odd")), found);
+}
+
+#[test]
 fn a_contract_that_came_with_the_documents_counts_beside_the_builder_s() {
     let world = World::new();
     let given = Contract::of_rules([RuleSpec::limit("given", 1, 60)]).with_properties(["user"]);

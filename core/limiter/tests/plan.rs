@@ -3,9 +3,9 @@
 
 mod host;
 
-use host::{USER, begin, call, done, limiter};
+use host::{USER, begin, call, done, limiter, planned};
 use labkit_ratelimit::{
-    Algorithm, CallOptions, Limiter, ManualClock, MemoryStore, Mode, RuleSpec, Script, Store, Topology, Value,
+    Algorithm, CallOptions, Limiter, ManualClock, MemoryStore, Mode, OnError, RuleSpec, Script, Store, Topology, Value,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +33,18 @@ fn the_whole_chain_is_one_call_on_a_single_redis() {
     );
     assert!(decision.is_allowed() && decision.evaluations().len() == 3 && !decision.is_error());
     assert_eq!(decision.rule().map(labkit_ratelimit::Rule::name), Some("paced"));
+}
+
+#[test]
+fn a_host_may_keep_the_words_of_a_call_itself() {
+    for (on_error, kept) in [(OnError::Allow, 0), (OnError::Block, 0), (OnError::Local, 4)] {
+        let limiter = planned(Topology::Single, on_error, &Arc::default());
+        let mut pending = begin(&limiter);
+        pending.let_go();
+        assert_eq!(pending.call().keys.len(), kept, "{on_error:?}");
+        let decision = done(limiter.settle(pending, Ok("1 60000 0 7 60000 1 600000 ")));
+        assert!(decision.is_blocked() && decision.evaluations().len() == 2 && !decision.is_error(), "{decision:?}");
+    }
 }
 
 #[test]

@@ -74,12 +74,10 @@ fn is_ambiguous<'n>(text: &str, mut later: impl Iterator<Item = &'n str>) -> boo
 
 /// Holds `:<name>:`, or ends with `:<name>`.
 fn names_itself(text: &str, name: &str) -> bool {
-    if memchr::memchr(b':', text.as_bytes()).is_none() {
-        return false;
-    }
-    text.match_indices(name).any(|(at, _)| {
-        let (before, behind) = (&text[..at], &text[at + name.len()..]);
-        before.ends_with(':') && (behind.is_empty() || behind.starts_with(':'))
+    // No name holds a colon, so each of them is looked behind on its own.
+    memchr::memchr_iter(b':', text.as_bytes()).any(|at| {
+        let behind = text[at + 1..].strip_prefix(name);
+        behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(':'))
     })
 }
 
@@ -114,31 +112,39 @@ impl Member {
     }
 }
 
+/// Most keys fit, so that they are written without moving.
+const USUAL: usize = 96;
+
 /// The names of one rule's counter and ban for one identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreKeys {
     /// The counter: a number, a set, or under its own suffix another algorithm's state.
     pub counter: String,
-    /// The ban, whether the rule has one or not.
-    pub ban: String,
 }
 
 impl StoreKeys {
     /// The keys of the rule at `rule`; `None` where a characteristic is a bad value.
     pub fn build(rules: &Rules, rule: u32, facts: &[Value<'_>]) -> Option<Self> {
-        let mut base = format!("labkit:rl:{{{}:{}", rules.limiter(), rules.rule(rule).name());
+        let mut counter = String::with_capacity(USUAL);
+        counter.extend(["labkit:rl:{", rules.limiter(), ":", rules.rule(rule).name()]);
         let keyed = rules.keyed(rule, facts);
         for (i, (name, value)) in keyed.clone().enumerate() {
             let mut scratch = Scratch::default();
             let segment = segment(value, &mut scratch, keyed.clone().skip(i + 1).map(|(name, _)| name))?;
-            base.extend([":", name, ":", segment.as_str()]);
+            counter.extend([":", name, ":", segment.as_str()]);
         }
-        base.push('}');
-        let counter = match rules.rule(rule).algorithm() {
-            Algorithm::FixedWindow => base.clone(),
-            Algorithm::Gcra => format!("{base}:{}", Algorithm::Gcra.as_str()),
-        };
-        Some(Self { counter, ban: base + ":ban" })
+        counter.push('}');
+        match rules.rule(rule).algorithm() {
+            Algorithm::FixedWindow => {}
+            Algorithm::Gcra => counter.extend([":", Algorithm::Gcra.as_str()]),
+        }
+        Some(Self { counter })
+    }
+
+    /// The ban, whether the rule has one or not. No suffix holds a brace.
+    pub fn ban(&self) -> String {
+        let (base, _) = self.counter.rsplit_once('}').unwrap_or((&self.counter, ""));
+        [base, "}:ban"].concat()
     }
 }
 

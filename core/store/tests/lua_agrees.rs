@@ -147,15 +147,19 @@ impl Timeline<'_> {
         let members: Vec<_> = rules.iter().map(|rule| rule.distinct.then_some(member)).collect();
         let chain: Vec<_> = rules
             .iter()
-            .zip(keys)
+            .zip(keys.iter().cloned())
             .zip(&members)
             .map(|((rule, keys), member)| ChainStep { step: &rule.step, keys, member: *member })
             .collect();
-        let calls = chain_calls(&chain, cost, mode, Topology::Single);
+        let calls = chain_calls(chain, cost, mode, Topology::Single);
         let [call] = calls.as_slice() else { panic!("one call on a single Redis, not {}", calls.len()) };
         let (before_us, reply, after_us) = self.server.run(call);
+        // Of a call that the machine held up nobody knows when it ran.
+        if after_us - before_us >= TOLERANCE_US / 3 {
+            return false;
+        }
         let steps: Vec<&CountStep> = rules.iter().map(|rule| &rule.step).collect();
-        let replies = read_chain(&reply, &steps).expect("a reply of the script");
+        let replies = read_chain(&reply, steps.iter().copied()).expect("a reply of the script");
         let read: Vec<Reading> = replies
             .iter()
             .map(|reply| match reply {
@@ -188,7 +192,7 @@ impl Timeline<'_> {
         for (a, b) in theirs.iter().zip(&ours).flat_map(|(a, b)| a.windows_us.iter().zip(&b.windows_us)) {
             assert!(a.abs_diff(*b) <= TOLERANCE_US, "{a} and {b} µs left after\n{}", self.history.join("\n"));
         }
-        after_us - before_us < TOLERANCE_US / 3
+        true
     }
 
     /// Lets whole seconds pass, or sets the clock back by them.
@@ -196,8 +200,8 @@ impl Timeline<'_> {
         self.history.push(format!("{seconds} s pass"));
         let us = seconds * 1_000_000;
         self.aged_us += us;
-        for key in keys.iter().flat_map(|keys| [&keys.counter, &keys.ban]) {
-            self.server.eval(AGE, key, us);
+        for key in keys.iter().flat_map(|keys| [keys.counter.clone(), keys.ban()]) {
+            self.server.eval(AGE, &key, us);
         }
     }
 }
@@ -211,7 +215,7 @@ fn timeline(server: &mut Server, seed: u64) -> usize {
     let keys = |identity: usize, rules: &[Rule]| -> Vec<StoreKeys> {
         let one = |(place, rule): (usize, &Rule)| {
             let base = format!("labkit:rl:{{p:r{place}:u:{identity}}}");
-            StoreKeys { counter: if rule.gcra { format!("{base}:gcra") } else { base.clone() }, ban: base + ":ban" }
+            StoreKeys { counter: if rule.gcra { base + ":gcra" } else { base } }
         };
         rules.iter().enumerate().map(one).collect()
     };
@@ -250,7 +254,7 @@ fn timeline(server: &mut Server, seed: u64) -> usize {
 fn large_sums_are_exact() {
     let mut server = Server::start();
     let memory = MemoryStore::with_max_keys(10);
-    let keys = StoreKeys { counter: "labkit:rl:{p:r}".into(), ban: "labkit:rl:{p:r}:ban".into() };
+    let keys = StoreKeys { counter: "labkit:rl:{p:r}".into() };
     let mut rule = Rule::new(&mut fastrand::Rng::with_seed(0), 0, Flow::Forward);
     rule.step =
         CountStep { limit: 8_000_000_000, period_s: 3600, ban_for_s: None, counting: Counting::Window, ..rule.step };
@@ -261,10 +265,10 @@ fn large_sums_are_exact() {
     for cost in costs {
         let cost = Cost::new(cost).expect("a good cost");
         exact += cost.millionths().whole();
-        let chain = [ChainStep { step: &rule.step, keys: &keys, member: None }];
-        let calls = chain_calls(&chain, cost, Mode::Check, Topology::Single);
+        let chain = [ChainStep { step: &rule.step, keys: keys.clone(), member: None }];
+        let calls = chain_calls(chain, cost, Mode::Check, Topology::Single);
         let (now_us, reply, _) = server.run(&calls[0]);
-        let ran = read_chain(&reply, &[&rule.step]).expect("a reply of the script");
+        let ran = read_chain(&reply, [&rule.step]).expect("a reply of the script");
         let own = memory.run(memory.key_of(b"k"), &rule.step, None, cost, Mode::Check, now_us);
         let StepReply::Ran(theirs) = &ran[0] else { panic!("{ran:?}") };
         for reading in [theirs, &own] {

@@ -32,18 +32,18 @@ impl Frozen {
             counting,
             stop: Stop::WhenOver,
         };
-        let keys = StoreKeys { counter: "labkit:rl:{t:r}:gcra".into(), ban: "labkit:rl:{t:r}:ban".into() };
+        let keys = StoreKeys { counter: "labkit:rl:{t:r}:gcra".into() };
         Self { server, start_us, step, keys }
     }
 
     /// A call of `cost` at `offset` µs; gives whether it passed, what is left, and the wait in µs.
     fn call(&mut self, offset: u64, cost: f64) -> (bool, f64, u64) {
         let cost = Cost::new(cost).expect("a good cost");
-        let chain = [ChainStep { step: &self.step, keys: &self.keys, member: None }];
-        let call = chain_calls(&chain, cost, Mode::Check, Topology::Single).remove(0);
+        let chain = [ChainStep { step: &self.step, keys: self.keys.clone(), member: None }];
+        let call = chain_calls(chain, cost, Mode::Check, Topology::Single).remove(0);
         let reply = self.server.eval_at(&call, self.start_us + offset);
         let Counting::Gcra(rate) = self.step.counting else { unreachable!() };
-        match read_chain(&reply, &[&self.step]).expect("a reply of the script").remove(0) {
+        match read_chain(&reply, [&self.step]).expect("a reply of the script").remove(0) {
             StepReply::Ran(reading) => match reading.counter {
                 Counter::Gcra(cell) => {
                     (!cell.refused, cell.remaining(&rate.bucket), cell.wait_us(&rate, rate.span(cost)))
@@ -113,12 +113,12 @@ fn a_tat_within_a_microsecond_still_holds() {
 #[test]
 fn values_that_nobody_of_us_wrote_are_of_the_wrong_type() {
     let mut limiter = Frozen::gcra(3, 1, 3);
-    let chain = [ChainStep { step: &limiter.step, keys: &limiter.keys, member: None }];
-    let call: Call = chain_calls(&chain, Cost::ONE, Mode::Check, Topology::Single).remove(0);
+    let chain = [ChainStep { step: &limiter.step, keys: limiter.keys.clone(), member: None }];
+    let call: Call = chain_calls(chain, Cost::ONE, Mode::Check, Topology::Single).remove(0);
     for value in ["1", "x", "1:2:3", "99999999999999999999:0:5:1", "1:99999999999999999999:3:1", "-1:0:3:1"] {
         let _: String = limiter.server.query(&["SET", &limiter.keys.counter, value]);
         let reply = limiter.server.eval_at(&call, limiter.start_us);
-        match read_chain(&reply, &[&limiter.step]).expect("a reply of the script").remove(0) {
+        match read_chain(&reply, [&limiter.step]).expect("a reply of the script").remove(0) {
             StepReply::Failed(fault) => assert!(fault.message.starts_with("WRONGTYPE"), "{value}: {fault:?}"),
             StepReply::Ran(reading) => panic!("{value}: {reading:?}"),
         }

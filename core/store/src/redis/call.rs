@@ -5,7 +5,6 @@ use super::slot::slot;
 use crate::keys::{Member, StoreKeys};
 use labkit_ratelimit_engine::gcra::Fine;
 use labkit_ratelimit_engine::{Cost, CountStep, Counting, Mode, Rules, Stop};
-use std::fmt::Write as _;
 use std::ops::Range;
 
 /// What the keys are spread over.
@@ -43,15 +42,20 @@ pub struct ChainStep<'a> {
     /// The step.
     pub step: &'a CountStep,
     /// Its keys.
-    pub keys: &'a StoreKeys,
+    pub keys: StoreKeys,
     /// The value that a distinct step counts.
     pub member: Option<&'a Member>,
 }
 
 /// The calls of a chain, in order.
-pub fn chain_calls(steps: &[ChainStep<'_>], cost: Cost, mode: Mode, topology: Topology) -> Vec<Call> {
+pub fn chain_calls<'a>(
+    steps: impl IntoIterator<Item = ChainStep<'a>>,
+    cost: Cost,
+    mode: Mode,
+    topology: Topology,
+) -> Vec<Call> {
     let mut chains: Vec<(u16, Chain)> = Vec::with_capacity(1);
-    for (at, step) in steps.iter().enumerate() {
+    for (at, step) in steps.into_iter().enumerate() {
         let slot = match topology {
             Topology::Single => 0,
             Topology::Cluster => slot(&step.keys.counter),
@@ -80,18 +84,18 @@ struct Chain {
 
 impl Chain {
     fn new(cost: Cost, at: usize) -> Self {
-        let mut words = String::with_capacity(64);
+        let mut words = String::with_capacity(128);
         words.push_str(&cost.text());
         words.push(' ');
         Self { words, members: Vec::new(), keys: Vec::new(), steps: at..at }
     }
 
     fn number(&mut self, number: impl Into<u64>) {
-        // Writing to a String does not fail.
-        let _ = write!(self.words, "{} ", number.into());
+        self.words.push_str(itoa::Buffer::new().format(number.into()));
+        self.words.push(' ');
     }
 
-    fn push(&mut self, chained: &ChainStep<'_>, cost: Cost, mode: Mode) {
+    fn push(&mut self, chained: ChainStep<'_>, cost: Cost, mode: Mode) {
         let step = chained.step;
         let charges = mode == Mode::Check && !cost.is_zero();
         let member = chained.member.filter(|_| mode == Mode::Check);
@@ -115,9 +119,10 @@ impl Chain {
             (Some(_), false) => 'f',
         };
         self.words.extend([what, stop, ban, ' ']);
-        self.keys.push(chained.keys.counter.clone());
-        if let Some(seconds) = step.ban_for_s {
-            self.keys.push(chained.keys.ban.clone());
+        let ban = step.ban_for_s.map(|seconds| (chained.keys.ban(), seconds));
+        self.keys.push(chained.keys.counter);
+        if let Some((key, seconds)) = ban {
+            self.keys.push(key);
             self.number(millis(seconds));
         }
         match &step.counting {
@@ -144,9 +149,9 @@ impl Chain {
 
 impl From<Chain> for Call {
     fn from(chain: Chain) -> Self {
-        let Chain { words, mut members, keys, steps } = chain;
-        members.insert(0, words);
-        Self { script: Script::chain(), keys, args: members, steps }
+        let Chain { words, members, keys, steps } = chain;
+        let args = [words].into_iter().chain(members).collect();
+        Self { script: Script::chain(), keys, args, steps }
     }
 }
 
@@ -157,7 +162,7 @@ fn millis(seconds: u32) -> u64 {
 /// The calls that delete `keys`: one, or on a cluster one for each slot.
 pub fn clear_calls(keys: &[StoreKeys], topology: Topology) -> Vec<Call> {
     let call = |keys: Vec<String>| Call { script: Script::clear(), keys, args: Vec::new(), steps: 0..0 };
-    let both = |keys: &StoreKeys| [keys.counter.clone(), keys.ban.clone()];
+    let both = |keys: &StoreKeys| [keys.counter.clone(), keys.ban()];
     match topology {
         _ if keys.is_empty() => Vec::new(),
         Topology::Single => vec![call(keys.iter().flat_map(both).collect())],

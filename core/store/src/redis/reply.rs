@@ -20,10 +20,10 @@ pub type ChainReply = Vec<StepReply>;
 ///
 /// # Errors
 /// A fault where it is no reply of that script.
-pub fn read_chain(reply: &[u8], steps: &[&CountStep]) -> Result<ChainReply, Fault> {
+pub fn read_chain<'a>(reply: &[u8], steps: impl IntoIterator<Item = &'a CountStep>) -> Result<ChainReply, Fault> {
     let text = std::str::from_utf8(reply).map_err(|_| strange(reply))?;
     let mut words = Words(text);
-    let mut read = Vec::with_capacity(steps.len());
+    let mut read = Vec::new();
     for step in steps {
         match words.next() {
             None => return Ok(read),

@@ -1,0 +1,75 @@
+"""Values of Python's other classes, as the contract's table has them. The native half asks here only for those."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import enum
+import inspect
+import ipaddress
+import numbers
+import os
+import uuid
+from typing import Any, cast
+
+_BY_THEIR_TEXT = (
+    decimal.Decimal,
+    uuid.UUID,
+    datetime.date,
+    datetime.time,
+    ipaddress.IPv4Address,
+    ipaddress.IPv6Address,
+    ipaddress.IPv4Network,
+    ipaddress.IPv6Network,
+    ipaddress.IPv4Interface,
+    ipaddress.IPv6Interface,
+    os.PathLike,
+)
+
+Plain = str | bytes | int | float | bool | None
+
+
+def plain(value: object) -> Plain:
+    """Give the value of a property in plain classes.
+
+    Raises:
+        TypeError: it is of a class that cannot be the value of a property.
+
+    """
+    if isinstance(value, enum.Enum):
+        inner: object = value.value
+        return inner if isinstance(inner, (str, bytes, int, float, type(None))) else plain(inner)
+    if isinstance(value, _BY_THEIR_TEXT):
+        return str(cast("object", value))
+    raise TypeError(f"a {type(value).__qualname__} cannot be the value of a property")
+
+
+def number(value: object) -> int | float:
+    """Give a number of another class than `int` and `float`, exact where it is whole.
+
+    Raises:
+        TypeError: it is no number. A `bool` is none either.
+
+    """
+    if isinstance(value, numbers.Number) and not isinstance(value, (bool, complex)):
+        amount: Any = value
+        return int(amount) if amount == amount // 1 else float(amount)
+    raise TypeError(f"a {type(value).__qualname__} is no number")
+
+
+def takes_context(function: Any) -> bool:
+    """Say whether a callable requires a parameter: then it is given the call's context.
+
+    Raises:
+        TypeError: it is a coroutine function: a check does not wait for one.
+
+    """
+    if inspect.iscoroutinefunction(function):
+        raise TypeError("a callable of a rule is a plain function: a check waits for no coroutine")
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        # A class or function of C that does not say: one without parameters.
+        return False
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return any(p.kind in positional and p.default is p.empty for p in parameters)
