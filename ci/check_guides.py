@@ -18,8 +18,6 @@ from pathlib import Path
 from guide_workshop import Scratch, Unready, Workshop
 
 ROOT = Path(__file__).resolve().parent.parent
-GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
-PAGES = [*GUIDES, *(ROOT / "docs" / f"{name}.md" for name in ("algorithms", "decisions", "troubleshooting"))]
 CODE = {"sh", "rust", "ruby", "go", "python"}
 DATA = {"yaml"}
 OUTPUT = "text"
@@ -81,6 +79,16 @@ class Page:
     def languages(self) -> set[str]:
         """Those of its programs; of files too."""
         return {block.language for block in self.blocks} & CODE - {"sh"}
+
+
+def guides() -> list[Path]:
+    """Out: the guides, one for each language."""
+    return sorted((ROOT / "docs" / "guides").glob("*.md"))
+
+
+def pages() -> list[Path]:
+    """Out: the guides, then the other pages."""
+    return [*guides(), *(ROOT / "docs" / f"{name}.md" for name in ("algorithms", *SHAPES))]
 
 
 def read(path: Path) -> Page:
@@ -179,7 +187,7 @@ def check(path: Path, workshop: Workshop) -> tuple[str, list[str]]:
     with Scratch(workshop, path.stem) as scratch:
         try:
             scratch.ready({path.stem} & CODE | page.languages)
-            if path not in GUIDES:
+            if path not in guides():
                 wrong += install(page.languages, scratch)
             done = 0
             for program in chain:
@@ -196,7 +204,7 @@ def check(path: Path, workshop: Workshop) -> tuple[str, list[str]]:
 
 def of_one_shape() -> Iterator[str]:
     """The guides have the same sections in the same order, so that who knows one finds the place in another; so have other pages' sections."""
-    first, *others = (read(path) for path in GUIDES)
+    first, *others = (read(path) for path in guides())
     for other in others:
         if other.headings != first.headings:
             yield f"{other.name} has the sections {other.headings}, {first.name} {first.headings}"
@@ -231,12 +239,13 @@ def main() -> int:
     chosen = [Path(name).resolve() for name in sys.argv[1:]]
     workshop = Workshop(ROOT)
     wrong = [] if chosen else [*of_one_shape(), *pictures(workshop)]
+    print(*wrong, sep="\n", end="\n" if wrong else "", flush=True)
+    todo = chosen or pages()
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        for line, mistakes in pool.map(lambda path: check(path, workshop), chosen or PAGES):
+        for line, mistakes in pool.map(lambda path: check(path, workshop), todo):
             print(line, *mistakes, sep="\n", flush=True)
             wrong += mistakes
-    print(*([] if chosen else wrong), sep="\n", end="\n" if wrong and not chosen else "")
-    print(f"{len(chosen or PAGES)} pages, {len(wrong)} mistakes")
+    print(f"{len(todo)} pages, {len(wrong)} mistakes")
     return 1 if wrong else 0
 
 
