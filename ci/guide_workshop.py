@@ -1,13 +1,17 @@
 """What the pages' programs find: this tree's packages where their languages look for packages, a folder, and a Redis."""
 
+import importlib.metadata
 import os
 import re
 import shutil
 import socket
 import subprocess
+import sys
 import sysconfig
 import threading
 import time
+import tomllib
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -73,8 +77,9 @@ class Workshop:
         return self.target.resolve() / "debug" / "labkit-ratelimit-spec-runner"
 
     def _tools(self) -> None:
-        packages = ("--package", "labkit-ratelimit-cli", "--package", "labkit-ratelimit-spec-runner")
-        self._run("cargo", "build", "--quiet", "--locked", *packages)
+        # One by one, as spec-tests build the runner: together, Cargo would choose other features of what both depend on.
+        for package in ("labkit-ratelimit-spec-runner", "labkit-ratelimit-cli"):
+            self._run("cargo", "build", "--quiet", "--locked", "--package", package)
         self.commands.mkdir(exist_ok=True)
         shutil.copy2(self.target / "debug" / "labkit-ratelimit", self.commands)
 
@@ -143,16 +148,26 @@ class Workshop:
             shutil.rmtree(kept, ignore_errors=True)
 
     def _python(self) -> None:
-        """A wheel: that of LABKIT_GUIDES_WHEEL, or one of the checkout."""
-        wheels = self._fresh("wheels")
-        if named := os.environ.get("LABKIT_GUIDES_WHEEL"):
-            shutil.copy2(named, wheels)
-        elif (self.root / "python").is_dir():
-            self._run(
-                "maturin", "build", "--quiet", "--locked", "--out", wheels, cwd=self.root / "python", CARGO_TARGET_DIR=str(self.target.resolve())
-            )
-        else:
-            raise Unready("python/ is missing")
+        """A wheel of the library that spec-tests build too. By maturin's environment Cargo would build it anew, and then once more for them."""
+        self._run("cargo", "build", "--quiet", "--locked", "--package", "labkit-ratelimit-python")
+        pack_wheel(self.root, self.target / "debug" / "liblabkit_ratelimit_python.so", self._fresh("wheels"))
+
+
+def pack_wheel(root: Path, library: Path, into: Path) -> None:
+    """In: the repository's root and the native half. Writes what pip installs; ci/rooms/wheel has the wheel that is released."""
+    version = tomllib.loads((root / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["version"]
+    project = tomllib.loads((root / "python" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    tag = f"cp310-abi3-{re.sub('[-.]', '_', sysconfig.get_platform())}"
+    about = f"labkit_ratelimit-{version}.dist-info"
+    metadata = f"Metadata-Version: 2.4\nName: {project['name']}\nVersion: {version}\nRequires-Python: {project['requires-python']}\n"
+    metadata += "".join(f"Requires-Dist: {other}\n" for other in project["dependencies"])
+    sources = sorted((root / "python" / "src" / "labkit_ratelimit").glob("*.py*"))
+    with zipfile.ZipFile(into / f"labkit_ratelimit-{version}-{tag}.whl", "w") as wheel:
+        for file, name in [*((source, source.name) for source in sources), (library, "_native.abi3.so")]:
+            wheel.write(file, f"labkit_ratelimit/{name}")
+        wheel.writestr(f"{about}/METADATA", metadata)
+        wheel.writestr(f"{about}/WHEEL", f"Wheel-Version: 1.0\nGenerator: guides\nRoot-Is-Purelib: false\nTag: {tag}\n")
+        wheel.writestr(f"{about}/RECORD", "".join(f"{name},,\n" for name in [*wheel.namelist(), f"{about}/RECORD"]))
 
 
 def go_program(body: str) -> str:
@@ -254,10 +269,16 @@ class Scratch:
         return subprocess.run(["go", "env", name], capture_output=True, text=True, check=True).stdout.strip()
 
     def _python_environment(self, shop: Path) -> None:
-        """A virtual environment in which the packages of ci/requirements.txt are there already."""
+        """A virtual environment in which the packages of ci/requirements.txt are there already, pip among them."""
+        beside = sysconfig.get_path("purelib")
+        if any(importlib.metadata.distributions(name="labkit-ratelimit", path=[beside])):
+            raise Unready(f"pip would install nothing, since {sys.prefix} has labkit-ratelimit: pip uninstall it there")
         place, set_up = self.folder / "venv", self.environment
-        subprocess.run(["python3", "-m", "venv", place], env=set_up, check=True)
+        subprocess.run(["python3", "-m", "venv", "--without-pip", place], env=set_up, check=True)
         [site] = place.glob("lib/python3*/site-packages")
-        (site / "beside.pth").write_text(f"{sysconfig.get_path('purelib')}\n", encoding="utf-8")
+        (site / "beside.pth").write_text(f"{beside}\n", encoding="utf-8")
+        pip = place / "bin" / "pip"
+        pip.write_text('#!/bin/sh\nexec python3 -m pip "$@"\n', encoding="utf-8")
+        pip.chmod(0o755)
         set_up |= {"VIRTUAL_ENV": str(place), "PATH": f"{place}/bin:{set_up['PATH']}"}
         set_up |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(shop / "wheels"), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
