@@ -187,18 +187,23 @@ impl Call {
     }
 
     /// Says that its caller went, for this reason: the check is decided without a reply, counted and logged. What comes of
-    /// it all the same may be told once more, and is answered with `None`.
-    #[pyo3(signature = (class_name, message, /))]
-    fn abandon(&self, py: Python<'_>, class_name: &str, message: &str) -> PyResult<()> {
+    /// it all the same may be told once more, and is answered with `None`; nothing will come where the caller took it along
+    /// after `waited_s` seconds, which together with the waits of others may be a failure of the store.
+    #[pyo3(signature = (class_name, message, waited_s = None, /))]
+    fn abandon(&self, py: Python<'_>, class_name: &str, message: &str, waited_s: Option<f64>) -> PyResult<()> {
         let core = self.core.get();
         let deadline = self.at_hand(|_, deadline| deadline)?;
-        let waiting = std::mem::replace(&mut *self.waiting.lock(), Waiting::Abandoned(deadline));
-        if let Waiting::Check(pending, _) = waiting {
-            controlled(py, || {
+        let rest = if waited_s.is_some() { Waiting::Nothing } else { Waiting::Abandoned(deadline) };
+        let waiting = std::mem::replace(&mut *self.waiting.lock(), rest);
+        controlled(py, || {
+            if let Waiting::Check(pending, _) = waiting {
                 core.limiter.abandon(*pending, class_name, message);
-                Ok(())
-            })?;
-        }
+            }
+            if let Some(waited) = waited_s.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+                core.limiter.waited_in_vain(waited, deadline);
+            }
+            Ok(())
+        })?;
         core.told(py, ())
     }
 

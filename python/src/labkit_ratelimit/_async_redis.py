@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from labkit_ratelimit._async_cluster import AsyncCluster
 from labkit_ratelimit._bounded_pool import taken
 from labkit_ratelimit._clients import is_cluster, on, once, package_of
-from labkit_ratelimit._fault import Patience, abandon, fault_of
+from labkit_ratelimit._fault import Patience, abandon, fault_of, taken_along
 from labkit_ratelimit._flight import Flight, tell
 from labkit_ratelimit._hold import AsyncHold
 from labkit_ratelimit._native import Call
@@ -83,10 +83,9 @@ class AsyncRedis:
         except Exception as error:
             failure = error
         except BaseException as gone:
-            self._patience.gone(call, gone, flight.ends)
+            taken_along(call, gone, flight.ends)
             raise
         else:
-            self._patience.answered()
             return call.settle(reply)
         return self._patience.failed(call, failure, flight.ends)
 

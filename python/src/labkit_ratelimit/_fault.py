@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_LEFT = "the caller did not wait for the store's answer"
+
 
 def is_unknown_script(error: Exception) -> bool:
     """Say whether the server does not know the digest: nothing ran, and the script may be sent whole."""
@@ -26,17 +28,12 @@ def fault_of(error: Exception) -> tuple[str, str]:
 
 
 class Patience:
-    """What calls show of the store that were not sent in time, or whose callers went before the deadline.
+    """What calls show of the store that were not sent in time."""
 
-    A store that is dead is not to be hidden by callers that take their call with them: where they waited for as long as
-    a deadline, all together, and it answered nothing meanwhile, that is one failure of it.
-    """
-
-    __slots__ = ("_missed", "_waited")
+    __slots__ = ("_missed",)
 
     def __init__(self) -> None:
         self._missed = -math.inf
-        self._waited = 0.0
 
     def is_news(self, ends: Ends) -> bool:
         """Say whether a call that is late is one more failure of the store.
@@ -51,10 +48,6 @@ class Patience:
         self._missed = time.monotonic()
         return True
 
-    def answered(self) -> None:
-        """Say that the store answers."""
-        self._waited = 0.0
-
     def failed(self, call: Call[T], error: Exception, ends: Ends) -> T | Call[T]:
         """Settle a call that failed.
 
@@ -64,22 +57,18 @@ class Patience:
         """
         signal = signalled(error)
         if signal is not None:
-            self.gone(call, signal, ends)
+            taken_along(call, signal, ends)
             raise signal
         if ends.left() <= 0 and not self.is_news(ends):
             return call.unsent()
         return call.fail(*fault_of(error))
 
-    def gone(self, call: Call[Any], why: BaseException, ends: Ends) -> None:
-        """Settle a call whose caller went."""
-        deadline = call.deadline
-        abandon(call, why)
-        self._waited += ends.waited()
-        if self._waited >= deadline:
-            self._waited = 0.0
-            call.late()
-
 
 def abandon(call: Call[Any], why: BaseException) -> None:
     """Decide a check whose caller went."""
-    call.abandon(type(why).__name__, "the caller did not wait for the store's answer")
+    call.abandon(type(why).__name__, _LEFT)
+
+
+def taken_along(call: Call[Any], why: BaseException, ends: Ends) -> None:
+    """Decide a check whose caller went, and took its call along: nothing will come of that."""
+    call.abandon(type(why).__name__, _LEFT, ends.waited())

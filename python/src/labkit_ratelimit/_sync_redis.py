@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from labkit_ratelimit._bounded_pool import taken
 from labkit_ratelimit._clients import Ends, is_cluster, on, once, package_of
-from labkit_ratelimit._fault import Patience
+from labkit_ratelimit._fault import Patience, taken_along
 from labkit_ratelimit._hold import Hold
 from labkit_ratelimit._native import Call
 from labkit_ratelimit._script import sent
@@ -43,10 +43,9 @@ class SyncRedis:
         except Exception as error:
             failure = error
         except BaseException as gone:
-            self._patience.gone(call, gone, ends)
+            taken_along(call, gone, ends)
             raise
         else:
-            self._patience.answered()
             return call.settle(reply)
         return self._patience.failed(call, failure, ends)
 
