@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import threading
 import time
 import tomllib
@@ -185,10 +186,9 @@ class Scratch:
     """The folder of one page, with what its programs find there, and a Redis of its own."""
 
     def __init__(self, workshop: Workshop, name: str) -> None:
-        self.folder = workshop.folder.resolve() / "pages" / name
+        # Not in the repository: `cargo init` would make a package there a member of the workspace.
+        self.folder = Path(tempfile.mkdtemp(prefix=f"labkit-{name}-")).resolve()
         self._workshop, self._name = workshop, name
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(parents=True)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self._port: int = free.getsockname()[1]
@@ -204,6 +204,7 @@ class Scratch:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._redis.terminate()
         self._redis.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def forget(self) -> None:
         """Empties the Redis, so that programs do not count together."""

@@ -214,6 +214,8 @@ def _broken() -> None:
 class TheScratch(PagesTest):
     def test_a_page_finds_no_package_of_its_starter(self) -> None:
         with mock.patch.dict("os.environ", RUBYLIB="/lib", PYTHONPATH="/lib"), Scratch(self.workshop, "page") as scratch:
+            # `cargo init` would change the workspace of a repository around it.
+            self.assertFalse(scratch.folder.is_relative_to(self.root))
             self.assertEqual([], [name for name in ("RUBYLIB", "PYTHONPATH") if name in scratch.environment])
 
 
