@@ -14,9 +14,10 @@ _PACKAGES = ("redis", "valkey")
 class Ends:
     """When the time of a call is up."""
 
-    __slots__ = ("_at", "_sent", "began")
+    __slots__ = ("_at", "_sent", "began", "seconds")
 
     def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
         self.began = time.monotonic()
         self._at = self.began + seconds
         self._sent: float | None = None
@@ -33,11 +34,15 @@ class Ends:
 
     def gave_the_store_time(self) -> bool:
         """Say whether half of the time, or more, was the store's: the rest was spent on having a connection."""
-        return self._sent is not None and self._at - self._sent >= (self._at - self.began) / 2
+        return self._sent is not None and self._at - self._sent >= self.seconds / 2
 
     def left(self) -> float:
         """Give the seconds until then; less than 0 afterwards."""
         return self._at - time.monotonic()
+
+    def later(self, seconds: float) -> None:
+        """Put it off by so much."""
+        self._at += seconds
 
     def waited(self) -> float:
         """Give the seconds since it began."""
@@ -165,3 +170,11 @@ def _slots_of(kind: Any) -> tuple[str, ...]:
 def is_a_reply(error: BaseException) -> bool:
     """Say whether an error is what the server answered, so that nothing is outstanding."""
     return any(ancestor.__name__ == "ResponseError" for ancestor in type(error).__mro__)
+
+
+def is_of_the_pool(error: BaseException) -> bool:
+    """Say whether a pool had no connection left, which says nothing of its server: nothing was asked of that."""
+    if any(ancestor.__name__ == "MaxConnectionsError" for ancestor in type(error).__mro__):
+        return True
+    # Pools that wait, and all of older versions, raise what a server that is gone does.
+    return type(error).__name__ == "ConnectionError" and str(error).startswith(("Too many conn", "No connection avail"))

@@ -6,6 +6,7 @@ import math
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from labkit_ratelimit._clients import is_of_the_pool
 from labkit_ratelimit._signals import signalled
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class Patience:
         if signal is not None:
             taken_along(call, signal, ends)
             raise signal
+        if is_of_the_pool(error):
+            return call.unsent(*fault_of(error))
         if ends.left() <= 0 and not self.is_news(ends):
             return call.unsent()
         return call.fail(*fault_of(error))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from labkit_ratelimit._clients import Ends
+from labkit_ratelimit._clients import Ends, is_of_the_pool
 from labkit_ratelimit._fault import fault_of
 
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 # So many turns of the loop may a reply take that had arrived when the time was up: a loop that was busy elsewhere
 # finds both at once, and reads its sockets before (asyncio) or after (uvloop) it looks at its timers.
 _TURNS = 3
+
+# A loop that comes so many seconds too late to its timers was held by somebody.
+_HELD_S = 0.005
 
 # After so many seconds a cancellation is lost, and comes again: `asyncio.wait_for` of before Python 3.12 forgets one
 # that comes together with what it waits for, and clients use it.
@@ -80,7 +83,17 @@ class Flight:
         return self.task
 
     async def wait(self) -> None:
-        """Wait for its end, or for the deadline."""
+        """Wait for its end, or for the deadline.
+
+        For how long the loop was held by somebody else, so that nothing was sent or read, the call gets back; once.
+        """
+        await self._wait()
+        held = -self.ends.left()
+        if not self.task.done() and held > _HELD_S:
+            self.ends.later(held + min(held, self.ends.seconds))
+            await self._wait()
+
+    async def _wait(self) -> None:
         loop = self.task.get_loop()
         over = loop.create_future()
 
@@ -114,6 +127,8 @@ class Flight:
             self._cancel()
             return
         self.is_over = True
+        if self.task.get_loop().is_closed():
+            return
         due = self.task.get_loop().call_later(max(self.ends.left(), 0), self._due, call, is_news)
 
         def landed(task: asyncio.Task[Any]) -> None:
@@ -133,6 +148,8 @@ class Flight:
         self.is_over = True
         if self.on_late is not None:
             self.on_late()
+        if self.task.get_loop().is_closed():
+            return
         if self.is_connecting:
             end = self.task.get_loop().call_later(_CONNECTS_S, self._cancel)
             self.task.add_done_callback(lambda _: end.cancel())
@@ -140,7 +157,7 @@ class Flight:
             self._cancel()
 
     def _cancel(self) -> None:
-        if not self.task.done():
+        if not self.task.done() and not self.task.get_loop().is_closed():
             self.task.cancel()
             self.task.get_loop().call_later(_AGAIN_S, self._cancel)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from labkit_ratelimit._clients import is_a_reply
+from labkit_ratelimit._clients import is_a_reply, is_of_the_pool
 
 if TYPE_CHECKING:
     from labkit_ratelimit._native import Call
@@ -40,5 +40,4 @@ def is_of_a_node_that_is_lost(error: BaseException) -> bool:
     names = {ancestor.__name__ for ancestor in type(error).__mro__}
     if "ClusterDownError" in names or "ReadOnlyError" in names:
         return True
-    # A pool that has no connection left says nothing of its server.
-    return isinstance(error, Exception) and not is_a_reply(error) and "MaxConnectionsError" not in names
+    return isinstance(error, Exception) and not is_a_reply(error) and not is_of_the_pool(error)

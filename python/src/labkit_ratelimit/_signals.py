@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import functools
-import importlib
+import inspect
+import itertools
 import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import CodeType, TracebackType
+    from types import TracebackType
 
-# What `signal` is made of: there each of 64 answers becomes an enum first, which takes longer than all else here.
-_getsignal: Any = importlib.import_module("_signal").getsignal
-_NUMBERS = tuple(int(number) for number in signal.valid_signals())
+_NUMBERS = frozenset(int(number) for number in signal.valid_signals())
 
 
 def signalled(error: BaseException) -> BaseException | None:
@@ -23,32 +22,38 @@ def signalled(error: BaseException) -> BaseException | None:
     Called where no exception of the call is being handled: then the one at hand is older than the call.
     """
     older = sys.exc_info()[1]
-    codes = set(_handlers())
     seen: BaseException | None = error
     # A host's own exceptions may be each other's causes.
     ends = {id(older)}
-    while codes and seen is not None and id(seen) not in ends:
-        if not codes.isdisjoint(_codes(seen.__traceback__)):
+    while seen is not None and id(seen) not in ends:
+        if any(map(_is_a_handler, _frames(seen.__traceback__))):
             return seen
         ends.add(id(seen))
         seen = seen.__cause__ or seen.__context__
     return None
 
 
-def _codes(trace: TracebackType | None) -> Iterator[CodeType]:
+def _frames(trace: TracebackType | None) -> Iterator[FrameType]:
     while trace is not None:
-        yield trace.tb_frame.f_code
+        yield trace.tb_frame
         trace = trace.tb_next
 
 
-def _handlers() -> Iterator[CodeType]:
-    for number in _NUMBERS:
-        handler: Any = _getsignal(number)
-        while isinstance(handler, functools.partial):
-            handler = handler.func  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        if callable(handler):
-            # Of an object that is called it is its class's.
-            owner = handler if hasattr(handler, "__code__") else type(handler).__call__
-            code = getattr(owner, "__code__", None)
-            if code is not None:
-                yield code
+def _is_a_handler(frame: FrameType) -> bool:
+    """Say whether it was called as a handler is: with a signal's number, and the frame that was interrupted.
+
+    Who is registered says less: a handler may have taken its leave, and share its code with what is none, as functions
+    of one decorator do.
+    """
+    code = frame.f_code
+    if code.co_argcount < 2 and not code.co_flags & inspect.CO_VARARGS:
+        return False
+    given = [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]]
+    if code.co_flags & inspect.CO_VARARGS:
+        rest = frame.f_locals.get(code.co_varnames[code.co_argcount + code.co_kwonlyargcount])
+        given += rest if isinstance(rest, tuple) else ()
+    # An object's own `__call__` has the object first, a partial what it was made with.
+    return any(
+        isinstance(number, int) and number in _NUMBERS and isinstance(interrupted, FrameType)
+        for number, interrupted in itertools.pairwise(given)
+    )
