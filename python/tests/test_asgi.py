@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -253,5 +254,17 @@ async def test_keeps_what_the_application_says_itself() -> None:
 
 async def test_a_limiter_that_waits_is_a_mistake_that_says_so(server: PrivateRedis) -> None:
     limiter = Limiter("asgi", [per_ip(1)], redis.Redis(port=server.port))
-    with pytest.raises(TypeError, match="not asynchronous"):
-        await ask(limited(limiter))
+    with pytest.raises(TypeError, match=r"not asynchronous.* takes an asynchronous client"):
+        limited(limiter)
+    wrong: Any = served
+    with pytest.raises(TypeError, match="which has acheck; a function has none"):
+        limited(wrong)
+
+
+async def test_a_limiter_of_the_host_s_own_may_wait_elsewhere(server: PrivateRedis) -> None:
+    class Elsewhere(Limiter):
+        async def acheck(self, identifier: Any, cost: Any = 1, context: Any = None) -> Any:
+            return await asyncio.to_thread(self.check, identifier, cost, context)
+
+    limiter = Elsewhere("asgi_elsewhere", [per_ip(1)], redis.Redis(port=server.port), deadline=5)
+    assert (await ask(limited(limiter))).status == 200

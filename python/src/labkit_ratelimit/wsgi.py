@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit_ratelimit._hooks import complain, known
+from labkit_ratelimit.limiter import usable
 from labkit_ratelimit.web import RESULT, TEXT, After, Format, Identified, refusal
 
 if TYPE_CHECKING:
@@ -55,10 +56,12 @@ class RateLimitMiddleware:
             text: what a client that is refused reads.
 
         Raises:
+            TypeError: the limiter's client is asynchronous.
             ValueError: there is no such format.
 
         """
         known(format)
+        usable(limiter, awaited=False)
         self._app = app
         self._limiter = limiter
         self._identify = identify
