@@ -71,6 +71,20 @@ async def test_the_same_awaited(server: PrivateRedis) -> None:
     await client.aclose()
 
 
+def test_a_logger_of_another_library_is_one() -> None:
+    class Structured:
+        def __init__(self) -> None:
+            self.said: list[Any] = []
+
+        def warning(self, event: str, *words: Any, **fields: Any) -> None:
+            self.said.append((event % words, fields["extra"]["rate_limit"]["message"]))
+
+    logger: Any = Structured()
+    assert in_memory(per_ip(), logger=logger).check({"ip": []}).error
+    ((text, message),) = logger.said
+    assert text.startswith("rate_limit_error name=tested") and message == "rate_limit_error"
+
+
 def test_an_adapter_s_lines_have_our_fields_and_its_own(caplog: pytest.LogCaptureFixture) -> None:
     # Before Python 3.11 it takes no parameter.
     kind: Any = logging.LoggerAdapter

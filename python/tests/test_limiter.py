@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import datetime
 import inspect
+import logging
 import pickle
 from typing import Any
 
@@ -229,6 +230,9 @@ def test_mistakes_of_a_limiter_are_findings() -> None:
         ({"store": MemoryStore}, "option_invalid", "store"),
         ({"clock": 1}, "option_invalid", "clock"),
         ({"cluster": "no"}, "option_invalid", "cluster"),
+        ({"logger": "app"}, "option_invalid", "logger"),
+        ({"logger": object()}, "option_invalid", "logger"),
+        ({"logger": logging.Logger}, "option_invalid", "logger"),
         ({"rules": [per_ip(final="false")]}, "wrong_type", "rules[0].final"),
         ({"rules": [{"name": "r", "limit": 1, "period_s": 1, "final": 1}]}, "wrong_type", "rules[0].final"),
         ({"rules": {"name": "r"}}, "wrong_type", "rules"),

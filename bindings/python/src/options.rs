@@ -22,6 +22,7 @@ pub(crate) struct Options<'py> {
     deadline: Bound<'py, PyAny>,
     store: Bound<'py, PyAny>,
     clock: Bound<'py, PyAny>,
+    logger: Bound<'py, PyAny>,
     documents: Bound<'py, PyAny>,
 }
 
@@ -72,6 +73,9 @@ impl Options<'_> {
         }
         if let Some(clock) = fitting::<Py<Clock>>("clock", "a ManualClock", &self.clock, findings)? {
             builder = builder.clock(Arc::clone(&clock.get().clock));
+        }
+        if !self.logger.is_none() && !takes_warnings(&self.logger)? {
+            findings.push(unfit("logger", "a logging.Logger, or what has its method `warning`", &self.logger)?);
         }
         match self.documents.cast::<PyDict>() {
             Ok(documents) => documents.extract::<Given>()?.apply(builder),
@@ -134,4 +138,10 @@ fn unfit(option: &str, wanted: &str, given: &Bound<'_, PyAny>) -> PyResult<Findi
         Err(_) => format!("a {}", given.get_type().qualname()?),
     };
     Ok(Finding::new(Code::OptionInvalid, option, format!("{option} takes {wanted}, not {shown}")))
+}
+
+/// Loggers, their adapters, and those of other libraries; no class of them.
+fn takes_warnings(logger: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let warning = logger.getattr_opt("warning")?;
+    Ok(!logger.is_instance_of::<PyType>() && warning.is_some_and(|warning| warning.is_callable()))
 }

@@ -106,6 +106,7 @@ class Limiter(Base):
             "deadline": deadline,
             "store": store,
             "clock": clock,
+            "logger": logger,
             # What is none is a mistake, as another store.
             "documents": documents.native() if isinstance(documents, Documents) else documents,
         }
