@@ -225,6 +225,24 @@ async def test_a_response_whose_cost_cannot_be_told_is_served(caplog: pytest.Log
     assert "the cost raised" in caplog.text
 
 
+async def test_a_cost_may_be_asynchronous(caplog: pytest.LogCaptureFixture) -> None:
+    async def of_failures(status: int, _headers: Any) -> float | None:
+        await asyncio.sleep(0)
+        return 2 if status == 200 else None
+
+    async def broken(_status: int, _headers: Any) -> float:
+        raise KeyError("cost")
+
+    limiter = in_memory(per_ip(3))
+    app = limited(limiter, identify=lambda _: After({"ip": 1}, of_failures))
+    answers = [await ask(app) for _ in range(2)]
+    assert [answer["ratelimit-observed"] for answer in answers] == ["2", "4"]
+    assert not caplog.records
+    answer = await ask(limited(identify=lambda _: After({"ip": 1}, broken)))
+    assert (answer.status, answer["ratelimit-observed"]) == (200, "0")
+    assert "the cost raised" in caplog.text
+
+
 async def test_what_application_and_identify_raise_goes_through_and_is_charged_nothing() -> None:
     async def raising(*_: object) -> Any:
         raise KeyError("app")

@@ -222,3 +222,12 @@ def test_a_limiter_that_is_awaited_is_a_mistake_that_says_so() -> None:
     limiter = Limiter("wsgi", [per_ip()], redis.asyncio.Redis())
     with pytest.raises(TypeError, match=r"asynchronous.* takes a client that is not asynchronous"):
         limited(limiter)
+
+
+def test_a_cost_that_is_awaited_is_a_mistake_that_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    async def cost(_status: int, _headers: Any) -> float:
+        return 1
+
+    answer = ask(limited(identify=lambda _: After({"ip": 1}, cost)))
+    assert (answer.status, answer["RateLimit-Observed"]) == (200, "0")
+    assert "WSGI waits for nothing" in caplog.text

@@ -64,6 +64,13 @@ def number(value: object) -> int | float:
     raise TypeError(f"a {type(value).__qualname__} is no number")
 
 
+def dropped(awaitable: Any) -> None:
+    """Let go what nobody waits for, so that Python does not complain of it."""
+    drop = getattr(awaitable, "close", None) or getattr(awaitable, "cancel", None)
+    if drop is not None:
+        drop()
+
+
 _DEPTH: ContextVar[int] = ContextVar("labkit_ratelimit_depth", default=0)
 _DEEPEST = 32
 

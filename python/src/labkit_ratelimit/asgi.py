@@ -109,7 +109,8 @@ class RateLimitMiddleware:
         """Charge a request whose response begins, which is served, whatever comes of it."""
         try:
             read = {bytes(name).decode("latin-1").lower(): bytes(value).decode("latin-1") for name, value in headers}
-            cost = after.cost(status, read)
+            told = after.cost(status, read)
+            cost = await told if inspect.isawaitable(told) else told
             return await self._limiter.acheck(after.identifier, cost) if cost else None
         except Exception:
             complain(self, "the cost")

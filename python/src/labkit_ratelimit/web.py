@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,8 +37,9 @@ class After:
 
     identifier: Mapping[str, Any]
     """As of `check`."""
-    cost: Callable[[int, Mapping[str, str]], float | None]
-    """Gives the cost for a status and headers, whose names are in lower case; `None` and 0 charge nothing."""
+    cost: Callable[[int, Mapping[str, str]], float | Awaitable[float | None] | None]
+    """Gives the cost for a status and headers, whose names are in lower case; `None` and 0 charge nothing. In ASGI it
+    may be asynchronous."""
 
 
 Identified = Mapping[str, Any] | After | None

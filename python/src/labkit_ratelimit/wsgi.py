@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
 from labkit_ratelimit._hooks import complain, known
+from labkit_ratelimit._values import dropped
 from labkit_ratelimit.limiter import usable
 from labkit_ratelimit.web import RESULT, TEXT, After, Format, Identified, refusal
 
@@ -108,6 +110,9 @@ class RateLimitMiddleware:
         """Charge a request whose response begins, which is served, whatever comes of it."""
         try:
             cost = after.cost(int(status[:3]), {name.lower(): value for name, value in headers})
+            if isinstance(cost, Awaitable):
+                dropped(cost)
+                raise TypeError("the cost is awaitable, and WSGI waits for nothing: make it a plain function")
             return self._limiter.check(after.identifier, cost) if cost else None
         except Exception:
             complain(self, "the cost")
