@@ -16,7 +16,8 @@ Algorithm = Literal["fixed_window", "gcra"]
 Cost = int | float | Decimal
 """What a call costs."""
 Number = int | float | Decimal | Callable[[], Cost] | Callable[[Any], Cost]
-"""A number, or a callable that gives one in each check. One that requires a parameter gets the check's `context`."""
+"""A number, or a callable that gives one in each check. One that requires a parameter gets the check's `context`.
+One may make checks of other limiters, whose callables make checks, 4 deep; deeper ones fail their rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
