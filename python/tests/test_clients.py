@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import logging
+import re
 from typing import TYPE_CHECKING, Any
 from unittest.mock import MagicMock
 
@@ -50,6 +52,50 @@ def test_a_mock_is_a_client_that_gives_nonsense(caplog: pytest.LogCaptureFixture
     # As the tests of a host may have it: no check of it may raise.
     assert Limiter("x", [per_ip()], MagicMock(name="redis")).check({"ip": "1"}).error
     assert "rate_limit_error" in caplog.text
+
+
+class Wrapped:
+    """A host's own, around a client that is awaited, which does not say so."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def execute_command(self, *words: Any, **options: Any) -> Any:
+        return self.client.execute_command(*words, **options)
+
+
+async def test_a_wrapper_that_is_awaited_has_to_say_so(server: PrivateRedis, caplog: pytest.LogCaptureFixture) -> None:
+    client: Any = redis.asyncio.Redis(port=server.port)
+    limiter = Limiter("wrapped", [per_ip(5)], Wrapped(client), deadline=5)
+    # Nor does Python complain of a coroutine that nobody awaited.
+    assert limiter.check({"ip": "1"}).error
+    said = "gave an awaitable, a coroutine, where a reply belongs: .* `async def execute_command`"
+    assert re.search(said, caplog.text)
+    with pytest.raises(TypeError, match=r"not asynchronous.* `async def execute_command`"):
+        await limiter.acheck({"ip": "1"})
+
+    class Awaited(Wrapped):
+        async def execute_command(self, *words: Any, **options: Any) -> Any:
+            return await self.client.execute_command(*words, **options)
+
+    limiter = Limiter("wrapped", [per_ip(5)], Awaited(client), deadline=5)
+    assert not (await limiter.acheck({"ip": "1"})).error
+    await client.aclose()
+
+
+def test_a_future_in_the_place_of_a_reply_is_cancelled() -> None:
+    future: concurrent.futures.Future[Any] = concurrent.futures.Future()
+
+    class Waiting:
+        def __await__(self) -> Any:
+            yield
+
+        def cancel(self) -> None:
+            future.cancel()
+
+    client: Any = Wrapped(MagicMock(**{"execute_command.return_value": Waiting()}))
+    assert Limiter("wrapped", [per_ip(5)], client).check({"ip": "1"}).error
+    assert future.cancelled()
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "ascii"])

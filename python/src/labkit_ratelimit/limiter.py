@@ -77,7 +77,8 @@ class Limiter(Base):
             rules: in the order of the chain; with documents, the default rules. A mapping is a rule as documents
                 write it.
             redis: the host's client, of redis-py or valkey-py: single, Sentinel or Cluster; an asynchronous one for
-                `acheck` and its like. Without one, counters live in this process, and a line in the log says so.
+                `acheck` and its like. What is like one has `execute_command`, `async def` where it is awaited. Without
+                one, counters live in this process, and a line in the log says so.
             on_error: what a check without a verdict answers: `allow`, `block`, or `local`, which counts in this process
                 until the store answers again.
             evaluation: `first_block`, or `all`: then a block does not end the chain.
@@ -269,7 +270,10 @@ class Limiter(Base):
 
 
 _AWAITED = "the Redis client of this limiter is asynchronous: await acheck, apeek, aclear or aenforce"
-_CALLED = "the Redis client of this limiter is not asynchronous: call check, peek, clear or enforce"
+_CALLED = (
+    "the Redis client of this limiter is not asynchronous: call check, peek, clear or enforce "
+    "(a wrapper that is awaited has `async def execute_command`)"
+)
 
 
 def usable(limiter: Limiter, *, awaited: bool) -> None:
