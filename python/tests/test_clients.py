@@ -28,6 +28,7 @@ CLUSTER_PIPELINES: list[Any] = [redis.cluster.ClusterPipeline, redis.asyncio.clu
 
 def none() -> list[Any]:
     client, awaited = redis.Redis(), redis.asyncio.Redis()
+    commands: Any = client
     return [
         redis.Redis,
         redis.asyncio.Redis,
@@ -39,6 +40,9 @@ def none() -> list[Any]:
         valkey.Valkey().pipeline(),
         *(kind.__new__(kind) for kind in CLUSTER_PIPELINES),
         redis.sentinel.Sentinel([]),
+        commands.json(),
+        commands.ft(),
+        valkey.Valkey().json(),
     ]
 
 
@@ -52,6 +56,13 @@ def test_a_mock_is_a_client_that_gives_nonsense(caplog: pytest.LogCaptureFixture
     # As the tests of a host may have it: no check of it may raise.
     assert Limiter("x", [per_ip()], MagicMock(name="redis")).check({"ip": "1"}).error
     assert "rate_limit_error" in caplog.text
+
+
+@pytest.mark.parametrize("deadline", [3e6, 1e10, 1e18])
+def test_a_deadline_may_be_longer_than_locks_and_sockets_can_wait(server: PrivateRedis, deadline: float) -> None:
+    for client in (redis.Redis(port=server.port, single_connection_client=True), redis.Redis(port=server.port)):
+        assert not Limiter("patient", [per_ip(9)], client, deadline=deadline).check({"ip": "1"}).error
+        client.close()
 
 
 class Wrapped:

@@ -70,7 +70,14 @@ def refusal(
         format: of the headers.
         text: what the client reads.
 
+    Raises:
+        ValueError: the call may go on: there is nothing to refuse.
+
     """
+    if not result.blocked:
+        raise ValueError(
+            "refusal takes a result that blocks, and this one lets the call go on: ask result.blocked first"
+        )
     if prefers_json(accept):
         wait = result.retry_after
         said = {"error": text, "rule": result.rule, "retry_after": None if wait is None else math.ceil(wait)}
