@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -224,6 +225,24 @@ async def test_a_response_whose_cost_cannot_be_told_is_served(caplog: pytest.Log
     assert "the cost raised" in caplog.text
 
 
+async def test_a_cost_may_be_asynchronous(caplog: pytest.LogCaptureFixture) -> None:
+    async def of_failures(status: int, _headers: Any) -> float | None:
+        await asyncio.sleep(0)
+        return 2 if status == 200 else None
+
+    async def broken(_status: int, _headers: Any) -> float:
+        raise KeyError("cost")
+
+    limiter = in_memory(per_ip(3))
+    app = limited(limiter, identify=lambda _: After({"ip": 1}, of_failures))
+    answers = [await ask(app) for _ in range(2)]
+    assert [answer["ratelimit-observed"] for answer in answers] == ["2", "4"]
+    assert not caplog.records
+    answer = await ask(limited(identify=lambda _: After({"ip": 1}, broken)))
+    assert (answer.status, answer["ratelimit-observed"]) == (200, "0")
+    assert "the cost raised" in caplog.text
+
+
 async def test_what_application_and_identify_raise_goes_through_and_is_charged_nothing() -> None:
     async def raising(*_: object) -> Any:
         raise KeyError("app")
@@ -253,5 +272,17 @@ async def test_keeps_what_the_application_says_itself() -> None:
 
 async def test_a_limiter_that_waits_is_a_mistake_that_says_so(server: PrivateRedis) -> None:
     limiter = Limiter("asgi", [per_ip(1)], redis.Redis(port=server.port))
-    with pytest.raises(TypeError, match="not asynchronous"):
-        await ask(limited(limiter))
+    with pytest.raises(TypeError, match=r"not asynchronous.* takes an asynchronous client"):
+        limited(limiter)
+    wrong: Any = served
+    with pytest.raises(TypeError, match="which has acheck; a function has none"):
+        limited(wrong)
+
+
+async def test_a_limiter_of_the_host_s_own_may_wait_elsewhere(server: PrivateRedis) -> None:
+    class Elsewhere(Limiter):
+        async def acheck(self, identifier: Any, cost: Any = 1, context: Any = None) -> Any:
+            return await asyncio.to_thread(self.check, identifier, cost, context)
+
+    limiter = Elsewhere("asgi_elsewhere", [per_ip(1)], redis.Redis(port=server.port), deadline=5)
+    assert (await ask(limited(limiter))).status == 200

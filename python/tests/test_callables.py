@@ -6,6 +6,8 @@ import functools
 import gc
 import operator
 import re
+import subprocess
+import sys
 import weakref
 from decimal import Decimal
 from fractions import Fraction
@@ -185,3 +187,39 @@ def test_one_that_asks_its_own_limiter_comes_to_an_end(caplog: pytest.LogCapture
     assert caplog.records[0].__dict__["rate_limit"]["class_name"] == "RecursionError"
     limiter = in_memory(per_ip(match={"ip": Deep()}))
     assert limiter.check({"ip": "1"}).error is False
+
+
+SMALL_STACK = """
+import threading
+from labkit_ratelimit import Limiter, MemoryStore, Rule
+
+
+class Deep:
+    pattern = "x"
+
+    def search(self, text):
+        return limiter.check({"ip": text}).matched
+
+
+def limit():
+    return 5 if limiter.check({"ip": "1"}).rule else 1
+
+
+def ask():
+    global limiter
+    for rule in ({"limit": limit}, {"limit": 3, "match": {"ip": Deep()}}):
+        limiter = Limiter("x", [Rule(name="r", period_s=60, characteristics=["ip"], **rule)], store=MemoryStore())
+        limiter.check({"ip": "1"})
+    print("ended")
+
+
+threading.stack_size(256 * 1024)
+thread = threading.Thread(target=ask)
+thread.start()
+thread.join()
+"""
+
+
+def test_it_comes_to_an_end_on_a_small_stack_too() -> None:
+    ran = subprocess.run([sys.executable, "-c", SMALL_STACK], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, "ended\n"), ran.stderr

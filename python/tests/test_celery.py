@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import redis.asyncio
 from celery import Celery, signals
 from celery.contrib.testing.worker import start_worker
 from rules import in_memory, per_ip
@@ -132,7 +133,23 @@ def test_a_celery_that_would_limit_nothing_is_refused() -> None:
     assert "ImportError: labkit_ratelimit.celery needs Celery 5.2" in ran.stderr
 
 
-@pytest.mark.parametrize("wrong", [{"jitter": -1}, {"jitter": float("nan")}, {"otherwise": 0}])
-def test_mistakes(wrong: dict[str, float]) -> None:
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"jitter": -1},
+        {"jitter": float("nan")},
+        {"jitter": float("inf")},
+        {"jitter": "1"},
+        {"otherwise": 0},
+        {"otherwise": float("inf")},
+    ],
+)
+def test_mistakes(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         limited_by(in_memory(per_ip()), by_name, **wrong)
+
+
+def test_a_limiter_that_is_awaited_is_a_mistake_that_says_so() -> None:
+    limiter = Limiter("celery", [per_ip()], redis.asyncio.Redis())
+    with pytest.raises(TypeError, match=r"asynchronous.* takes a client that is not asynchronous"):
+        limited_by(limiter, by_name)

@@ -109,3 +109,44 @@ def test_one_of_them_is_no_list(name: str, given: Any) -> None:
         Documents(**{name: given})
     with pytest.raises(TypeError, match=f"{name} takes a list, not a "):
         Limiter.from_files("x", **{name: given})
+
+
+def test_what_are_no_documents() -> None:
+    wrong: Any = "a.yaml"
+    with pytest.raises(InvalidDocuments, match=r"documents takes Documents .*from_files.*, not a str") as raised:
+        Limiter("x", documents=wrong)
+    assert [(finding.code, finding.path) for finding in raised.value.findings] == [("option_invalid", "documents")]
+    limiter = Limiter.from_files("sign_in", rate_limits=[Source("rates", "sign_in: []")], store=MemoryStore())
+    given: Any
+    for given in (wrong, ""):
+        with pytest.raises(TypeError, match="reload takes Documents, not a str"):
+            limiter.reload(given)
+
+
+class _OfBytes:
+    def __fspath__(self) -> bytes:
+        return b"a.yaml"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"strict": "no"}, "strict is True or False, not 'no'"),
+        ({"properties": ["ip", 1]}, r"properties\[1\] is a str, not a int"),
+        ({"allowed_skip_rules": [None]}, r"allowed_skip_rules\[0\] is a str, not None"),
+        ({"rate_limits": [5]}, r"rate_limits\[0\] is the path of a file, or a Source, not a int"),
+        ({"rate_limits": [None]}, r"rate_limits\[0\] is the path of a file, or a Source, not None"),
+        ({"rate_limits": [b"a.yaml"]}, r"rate_limits\[0\] .* not as bytes: os\.fsdecode"),
+        ({"available_limiters": _OfBytes()}, r"available_limiters .* not as bytes: os\.fsdecode"),
+        ({"available_limiters": 5}, "available_limiters is the path of a file, or a Source, not a int"),
+    ],
+)
+def test_what_is_in_documents_is_looked_at(given: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        Documents(**given)
+
+
+@pytest.mark.parametrize(("name", "text", "said"), [("a", 5, "text is a str or bytes"), (5, "a", "name is a str")])
+def test_a_source_is_a_name_and_a_text(name: Any, text: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=f"a source's {said}, not a int"):
+        Source(name, text)

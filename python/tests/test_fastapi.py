@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+import redis
 from fastapi import Depends, FastAPI, Request, Response, WebSocket
 from rules import in_memory, per_ip
 from test_asgi import ask
@@ -164,3 +165,14 @@ async def test_a_websocket_that_is_refused_is_closed_before_it_is_accepted() -> 
     ((websocket, result),) = told
     assert isinstance(websocket, WebSocket)
     assert result.blocked
+
+
+@pytest.mark.parametrize("cost", [-1, "1", None, True, float("nan"), float("inf"), 10**400])
+def test_a_cost_that_is_none_is_a_mistake_of_who_builds(cost: Any) -> None:
+    with pytest.raises(ValueError, match="cost is a number, 0 or more and finite, not "):
+        RateLimit(in_memory(per_ip()), by_address, cost=cost)
+
+
+def test_a_limiter_that_waits_is_a_mistake_that_says_so() -> None:
+    with pytest.raises(TypeError, match="not asynchronous"):
+        RateLimit(Limiter("fastapi", [per_ip()], redis.Redis()), by_address)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import datetime
 import inspect
+import logging
 import pickle
 from typing import Any
 
@@ -223,6 +224,17 @@ def test_mistakes_of_a_limiter_are_findings() -> None:
         ({"redis": _Client(), "deadline": None}, "option_invalid", "deadline"),
         ({"redis": _Client(), "deadline": 10**400}, "option_invalid", "deadline"),
         ({"redis": _Client(), "deadline": "soon"}, "option_invalid", "deadline"),
+        ({"deadline": "soon"}, "option_invalid", "deadline"),
+        ({"deadline": float("inf")}, "option_invalid", "deadline"),
+        ({"store": object()}, "option_invalid", "store"),
+        ({"store": MemoryStore}, "option_invalid", "store"),
+        ({"clock": 1}, "option_invalid", "clock"),
+        ({"cluster": "no"}, "option_invalid", "cluster"),
+        ({"logger": "app"}, "option_invalid", "logger"),
+        ({"logger": object()}, "option_invalid", "logger"),
+        ({"logger": logging.Logger}, "option_invalid", "logger"),
+        ({"rules": [per_ip(final="false")]}, "wrong_type", "rules[0].final"),
+        ({"rules": [{"name": "r", "limit": 1, "period_s": 1, "final": 1}]}, "wrong_type", "rules[0].final"),
         ({"rules": {"name": "r"}}, "wrong_type", "rules"),
         ({"rules": "r"}, "wrong_type", "rules"),
         ({"rules": 5}, "wrong_type", "rules"),
@@ -235,6 +247,21 @@ def test_mistakes_of_a_limiter_are_findings() -> None:
         assert any(found.code == code or not code for found in raised.value.findings if found.path.startswith(path)), (
             raised.value.findings
         )
+
+
+def test_a_wrong_option_is_called_by_its_class_and_not_by_its_words() -> None:
+    class Store:
+        def __repr__(self) -> str:
+            return "s3cret"
+
+    wrong: Any = Store()
+    with pytest.raises(InvalidRules, match=r"store takes a MemoryStore, not a .*Store") as raised:
+        Limiter("x", [per_ip()], store=wrong, clock=wrong)
+    assert "s3cret" not in str(raised.value)
+    assert [finding.path for finding in raised.value.findings] == ["store", "clock"]
+    wrong = MemoryStore
+    with pytest.raises(InvalidRules, match="not the class MemoryStore"):
+        Limiter("x", [per_ip()], store=wrong)
 
 
 def test_metrics() -> None:

@@ -103,6 +103,14 @@ def test_overrides() -> None:
     assert limiter.rules == (rule,)
 
 
+def test_a_burst_is_a_number_as_a_limit_is() -> None:
+    burst = Decimal(3)
+    rule = per_ip(Decimal(2), algorithm="gcra", overrides=[Override(match={"plan": "pro"}, burst=burst)])
+    rule = dataclasses.replace(rule, burst=burst)
+    limiter = Limiter("x", [Rule(name="r", limit=2, period_s=60, algorithm="gcra", burst=burst), rule])
+    assert [limiter.check({"ip": "1"}).allowed for _ in range(4)] == [True] * 3 + [False]
+
+
 def test_a_marker_shows_what_documents_write() -> None:
     assert repr(regex("^a")) == "{'regex': '^a'}"
 

@@ -93,3 +93,8 @@ def test_503_without_a_time_where_a_limiter_fails_closed() -> None:
     refused = refusal(failed_closed().check({"ip": "1"}), accept="application/json")
     assert (refused.status, json.loads(refused.body)) == (503, {"error": "Retry later"})
     assert set(refused.headers) == {"Content-Type", "Content-Length"}
+
+
+def test_there_is_nothing_to_refuse_where_a_call_goes_on() -> None:
+    with pytest.raises(ValueError, match=r"ask result\.blocked first"):
+        refusal(in_memory(per_ip(1)).check({"ip": "1"}))

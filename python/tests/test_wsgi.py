@@ -9,16 +9,16 @@ from wsgiref.util import setup_testing_defaults
 from wsgiref.validate import validator
 
 import pytest
+import redis.asyncio
 from rules import in_memory, per_ip
 from test_web import failed_closed
 
-from labkit_ratelimit import Rule
+from labkit_ratelimit import Limiter, Rule
 from labkit_ratelimit.wsgi import RESULT, After, RateLimitMiddleware
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from labkit_ratelimit import Limiter
     from labkit_ratelimit.web import Identified
 
 
@@ -216,3 +216,18 @@ def test_shows_a_warn_rule_that_is_over_and_other_headers() -> None:
     assert [(answer.status, answer["RateLimit-Policy"]) for answer in answers] == [(200, '"per_ip";q=1;w=60')] * 2
     with pytest.raises(ValueError, match="format is one of gitlab, ietf, not 'github'"):
         limited(format="github")
+
+
+def test_a_limiter_that_is_awaited_is_a_mistake_that_says_so() -> None:
+    limiter = Limiter("wsgi", [per_ip()], redis.asyncio.Redis())
+    with pytest.raises(TypeError, match=r"asynchronous.* takes a client that is not asynchronous"):
+        limited(limiter)
+
+
+def test_a_cost_that_is_awaited_is_a_mistake_that_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    async def cost(_status: int, _headers: Any) -> float:
+        return 1
+
+    answer = ask(limited(identify=lambda _: After({"ip": 1}, cost)))
+    assert (answer.status, answer["RateLimit-Observed"]) == (200, "0")
+    assert "WSGI waits for nothing" in caplog.text

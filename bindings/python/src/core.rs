@@ -119,7 +119,13 @@ impl Core {
 #[pymethods]
 impl Core {
     #[new]
-    fn new(py: Python<'_>, name: &str, rules: &Bound<'_, PyAny>, options: Options, tell: Py<PyAny>) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        name: &str,
+        rules: &Bound<'_, PyAny>,
+        options: Options<'_>,
+        tell: Py<PyAny>,
+    ) -> PyResult<Self> {
         let built = controlled(py, || {
             probe();
             let class = if options.has_documents() { findings::DOCUMENTS } else { findings::RULES };
@@ -128,7 +134,7 @@ impl Core {
             let Reader { asked, mut findings } = reader;
             let journal = Arc::new(Journal::default());
             let builder = Limiter::builder(name).rules(rules).logger(Arc::clone(&journal));
-            match options.apply(py, &mut findings, builder)?.build() {
+            match options.apply(&mut findings, builder)?.build() {
                 Ok(limiter) if findings.is_empty() => {
                     let in_force = Current::new(InForce::new(py, limiter.rules()));
                     Ok(Self { limiter, asked, journal, in_force, tell })

@@ -84,7 +84,7 @@ impl Reader {
             count_distinct: self.text(fields, "count_distinct")?,
             algorithm: self.spelled(fields, "algorithm", Code::AlgorithmUnknown, Algorithm::parse)?,
             burst: self.number(fields, "burst")?,
-            is_final: fields.given("final")?.map_or(Ok(false), |value| value.is_truthy())?,
+            is_final: self.flag(fields, "final")?,
             overrides: self.overrides(fields)?,
             description: self.text(fields, "description")?,
         })
@@ -138,6 +138,15 @@ impl Reader {
             self.wrong_type(format!("{}.{field}", fields.path), field, "a string", &value);
         }
         Ok(text)
+    }
+
+    fn flag(&mut self, fields: &Fields<'_, '_>, field: &str) -> PyResult<bool> {
+        let Some(value) = fields.given(field)? else { return Ok(false) };
+        // What is true for Python may say "false".
+        Ok(value.extract().unwrap_or_else(|_| {
+            self.wrong_type(format!("{}.{field}", fields.path), field, "True or False", &value);
+            false
+        }))
     }
 
     /// A word of the library's, whatever those are.

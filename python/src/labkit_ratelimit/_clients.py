@@ -10,6 +10,9 @@ from typing import Any, cast
 
 _PACKAGES = ("redis", "valkey")
 
+# More seconds than anybody waits. A lock cannot wait for 292 years, and polls count milliseconds in 31 bits.
+_LONGEST = 1e6
+
 
 class Ends:
     """When the time of a call is up."""
@@ -19,7 +22,7 @@ class Ends:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.began = time.monotonic()
-        self._at = self.began + seconds
+        self._at = self.began + min(seconds, _LONGEST)
         self._sent: float | None = None
 
     @property
@@ -87,12 +90,20 @@ def no_client(client: object) -> str | None:
         return f"not the class {kind}"
     if not callable(getattr(client, "execute_command", None)):
         return f"which has execute_command; a {kind} has none"
+    if _is_of_a_module(type(client)):
+        return f"not a {kind}, which is a set of commands: give the client that made it"
     names = [ancestor.__name__ for ancestor in type(client).__mro__]
     if _has(client, "command_stack") or any(name.endswith(("Pipeline", "PubSub")) for name in names):
         return f"not a {kind}, whose commands are not answered as they come"
     if _has(client, "master_for"):
         return f"not a {kind}: give what its master_for gives"
     return None
+
+
+def _is_of_a_module(kind: type) -> bool:
+    """Say whether it is the commands of one of Redis's modules, as what `client.json()` gives."""
+    package, *within = kind.__module__.split(".")
+    return package in _PACKAGES and within[:1] == ["commands"]
 
 
 def _has(client: object, name: str) -> bool:

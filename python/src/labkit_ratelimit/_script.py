@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit_ratelimit._fault import is_unknown_script
+from labkit_ratelimit._values import dropped
 
 if TYPE_CHECKING:
     from labkit_ratelimit._native import Call
@@ -15,16 +16,20 @@ def sent(client: Any, call: Call[Any], *, asking: bool = False) -> Any:
 
     `asking`: of a cluster, the slot is on its way to this node. That holds for one command, which must not be one that
     fails for want of the script.
+
+    Raises:
+        TypeError: the client gives an awaitable, and did not say so.
+
     """
     if asking:
-        client.execute_command("ASKING")
-        return client.execute_command(*call.eval())
+        _reply(client.execute_command("ASKING"))
+        return _reply(client.execute_command(*call.eval()))
     try:
-        return client.execute_command(*call.evalsha())
+        return _reply(client.execute_command(*call.evalsha()))
     except Exception as error:
         if not is_unknown_script(error):
             raise
-        return client.execute_command(*call.eval())
+        return _reply(client.execute_command(*call.eval()))
 
 
 async def asent(client: Any, call: Call[Any], *, asking: bool = False) -> Any:
@@ -38,3 +43,13 @@ async def asent(client: Any, call: Call[Any], *, asking: bool = False) -> Any:
         if not is_unknown_script(error):
             raise
         return await client.execute_command(*call.eval())
+
+
+def _reply(given: Any) -> Any:
+    if not hasattr(given.__class__, "__await__"):
+        return given
+    dropped(given)
+    raise TypeError(
+        f"execute_command gave an awaitable, a {type(given).__qualname__}, where a reply belongs: a client that is "
+        "awaited has `async def execute_command`, and its limiter acheck"
+    )

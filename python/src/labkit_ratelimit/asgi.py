@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from labkit_ratelimit._hooks import complain, known
+from labkit_ratelimit.limiter import usable
 from labkit_ratelimit.web import RESULT, TEXT, After, Format, Identified, refusal
 
 if TYPE_CHECKING:
@@ -57,10 +58,12 @@ class RateLimitMiddleware:
             text: what a client that is refused reads.
 
         Raises:
+            TypeError: the limiter's client is not asynchronous.
             ValueError: there is no such format.
 
         """
         known(format)
+        usable(limiter, awaited=True)
         self._app = app
         self._limiter = limiter
         self._identify = identify
@@ -106,7 +109,8 @@ class RateLimitMiddleware:
         """Charge a request whose response begins, which is served, whatever comes of it."""
         try:
             read = {bytes(name).decode("latin-1").lower(): bytes(value).decode("latin-1") for name, value in headers}
-            cost = after.cost(status, read)
+            told = after.cost(status, read)
+            cost = await told if inspect.isawaitable(told) else told
             return await self._limiter.acheck(after.identifier, cost) if cost else None
         except Exception:
             complain(self, "the cost")

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from celery import Task
 from celery.exceptions import Retry
 
+from labkit_ratelimit._hooks import within
 from labkit_ratelimit.errors import RateLimitExceeded
+from labkit_ratelimit.limiter import usable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,6 +29,9 @@ __all__ = ["OTHERWISE", "limited_by"]
 
 OTHERWISE = 60
 """Seconds until a task is tried again where no wait is known to help."""
+
+# As the longest period: 366 days.
+_LONGEST = 31_622_400
 
 if not hasattr(Task, "before_start"):
     raise ImportError("labkit_ratelimit.celery needs Celery 5.2 or newer: an older one would limit nothing")
@@ -49,17 +54,17 @@ def limited_by(
     Args:
         limiter: one in memory, or on a client that is not asynchronous.
         identify: takes the task, its arguments and its keywords; gives an identifier, or `None`: not limited.
-        jitter: a task waits up to so much longer, as a share of its wait: 0 or more.
-        otherwise: seconds to wait where the result names no time: more than 0.
+        jitter: a task waits up to so much longer, as a share of its wait: 0 to 100.
+        otherwise: seconds to wait where the result names no time: above 0, at most 31 622 400.
 
     Raises:
-        ValueError: one of them is out of range.
+        TypeError: the limiter's client is asynchronous.
+        ValueError: a number is out of range.
 
     """
-    if not jitter >= 0:
-        raise ValueError(f"jitter is 0 or more, not {jitter!r}")
-    if not otherwise > 0:
-        raise ValueError(f"otherwise is more than 0 s, not {otherwise!r}")
+    usable(limiter, awaited=False)
+    within("jitter", jitter, 0, 100)
+    within("otherwise", otherwise, 0, _LONGEST, above=True)
 
     class LimitedTask(AnyTask):
         """Asks before it runs."""

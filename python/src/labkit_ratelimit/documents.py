@@ -17,6 +17,18 @@ class Source:
     name: str
     text: str | bytes
 
+    def __post_init__(self) -> None:
+        """Look at both.
+
+        Raises:
+            TypeError: one of them is of another class.
+
+        """
+        if not isinstance(cast("object", self.name), str):
+            raise TypeError(f"a source's name is a str, not {_called(self.name)}")
+        if not isinstance(cast("object", self.text), (str, bytes)):
+            raise TypeError(f"a source's text is a str or bytes, not {_called(self.text)}")
+
 
 Document = str | os.PathLike[str] | Source
 """The path of a file, or a source."""
@@ -41,14 +53,24 @@ class Documents:
         """Keep what is given: a generator gives it once.
 
         Raises:
-            TypeError: a list is none; one path or name is none either.
+            TypeError: a list is none; one path or name is none either. What is in it is no document, or no name.
 
         """
+        if not isinstance(cast("object", self.strict), bool):
+            raise TypeError(f"strict is True or False, not {self.strict!r}")
+        _look_at("available_limiters", self.available_limiters)
         for name in ("rate_limits", "properties", "allowed_skip_rules"):
             given: Any = getattr(self, name)
             if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
                 raise TypeError(f"{name} takes a list, not a {type(given).__qualname__}")
-            object.__setattr__(self, name, tuple(cast("Any", given)))
+            entries: tuple[Any, ...] = tuple(cast("Any", given))
+            for at, entry in enumerate(entries):
+                where = f"{name}[{at}]"
+                if name != "rate_limits" and not isinstance(entry, str):
+                    raise TypeError(f"{where} is a str, not {_called(entry)}")
+                if name == "rate_limits":
+                    _look_at(where, entry, optional=False)
+            object.__setattr__(self, name, entries)
 
     def native(self) -> dict[str, Any]:
         """Give them as the native half takes them."""
@@ -60,6 +82,22 @@ class Documents:
             "allowed_skip_rules": list(self.allowed_skip_rules),
             "strict": self.strict,
         }
+
+
+def _look_at(where: str, document: Any, *, optional: bool = True) -> None:
+    """Raise where it is no document."""
+    if isinstance(document, (str, Source)) or (document is None and optional):
+        return
+    asked = getattr(document, "__fspath__", None)
+    path: object = asked() if asked else document
+    if isinstance(path, bytes):
+        raise TypeError(f"{where} is the path of a file as a str, not as bytes: os.fsdecode makes one of it")
+    if not isinstance(path, str):
+        raise TypeError(f"{where} is the path of a file, or a Source, not {_called(document)}")
+
+
+def _called(value: object) -> str:
+    return "None" if value is None else f"a {type(value).__qualname__}"
 
 
 def _native(document: Document) -> Any:

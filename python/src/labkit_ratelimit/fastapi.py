@@ -8,10 +8,10 @@ from typing import Any
 from fastapi import HTTPException, Request, Response, WebSocketException
 from starlette.requests import HTTPConnection
 
-from labkit_ratelimit._hooks import known
+from labkit_ratelimit._hooks import known, within
 from labkit_ratelimit._native import Result
 from labkit_ratelimit.asgi import tell
-from labkit_ratelimit.limiter import Limiter
+from labkit_ratelimit.limiter import Limiter, usable
 from labkit_ratelimit.web import RESULT, TEXT, Format, refusal
 
 __all__ = ["RESULT", "RateLimit", "RateLimited", "WebSocketRateLimited", "refuse"]
@@ -92,10 +92,13 @@ class RateLimit:
             text: what a client that is refused reads.
 
         Raises:
-            ValueError: there is no such format.
+            TypeError: the limiter's client is not asynchronous.
+            ValueError: there is no such format, or no such cost.
 
         """
         known(format)
+        usable(limiter, awaited=True)
+        within("cost", cost, 0)
         self._limiter = limiter
         self._identify = identify
         self._cost = cost

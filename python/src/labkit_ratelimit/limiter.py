@@ -77,7 +77,8 @@ class Limiter(Base):
             rules: in the order of the chain; with documents, the default rules. A mapping is a rule as documents
                 write it.
             redis: the host's client, of redis-py or valkey-py: single, Sentinel or Cluster; an asynchronous one for
-                `acheck` and its like. Without one, counters live in this process, and a line in the log says so.
+                `acheck` and its like. What is like one has `execute_command`, `async def` where it is awaited. Without
+                one, counters live in this process, and a line in the log says so.
             on_error: what a check without a verdict answers: `allow`, `block`, or `local`, which counts in this process
                 until the store answers again.
             evaluation: `first_block`, or `all`: then a block does not end the chain.
@@ -106,7 +107,9 @@ class Limiter(Base):
             "deadline": deadline,
             "store": store,
             "clock": clock,
-            "documents": documents and documents.native(),
+            "logger": logger,
+            # What is none is a mistake, as another store.
+            "documents": documents.native() if isinstance(documents, Documents) else documents,
         }
         # What is no list of rules is a mistake, which is found with all others.
         given = _listed(rules)
@@ -146,6 +149,7 @@ class Limiter(Base):
 
         Raises:
             InvalidDocuments: with all that is wrong, each at its file, line and column.
+            TypeError: what is given is no document, or no list of them.
 
         """
         documents = Documents(
@@ -220,12 +224,16 @@ class Limiter(Base):
 
         Raises:
             InvalidDocuments: with all that is wrong; it is logged too.
+            TypeError: they are no `Documents`.
             ValueError: there are none.
 
         """
-        chosen = documents or self._documents
+        chosen = self._documents if documents is None else documents
         if chosen is None:
             raise ValueError("this limiter has no documents: build it with some, or give them")
+        if not isinstance(cast("object", chosen), Documents):
+            kind = type(chosen).__qualname__
+            raise TypeError(f"reload takes Documents, not a {kind}: Documents(rate_limits=[…]) takes paths and sources")
         self._core.reload(chosen.native())
         self._documents = chosen
         self._rules = self._shown()
@@ -253,12 +261,38 @@ class Limiter(Base):
     def _run(self, answer: Any) -> Any:
         if isinstance(self._redis, SyncRedis):
             return self._redis.run(answer)
-        raise TypeError("the Redis client of this limiter is asynchronous: await acheck, apeek, aclear or aenforce")
+        raise TypeError(_AWAITED)
 
     async def _arun(self, answer: Any) -> Any:
         if isinstance(self._redis, AsyncRedis):
             return await self._redis.run(answer)
-        raise TypeError("the Redis client of this limiter is not asynchronous: call check, peek, clear or enforce")
+        raise TypeError(_CALLED)
+
+
+_AWAITED = "the Redis client of this limiter is asynchronous: await acheck, apeek, aclear or aenforce"
+_CALLED = (
+    "the Redis client of this limiter is not asynchronous: call check, peek, clear or enforce "
+    "(a wrapper that is awaited has `async def execute_command`)"
+)
+
+
+def usable(limiter: Limiter, *, awaited: bool) -> None:
+    """Raise where a middleware is built, not at each request.
+
+    Raises:
+        TypeError: it is no limiter, or the other half of it is what its client serves.
+
+    """
+    name = "acheck" if awaited else "check"
+    if not callable(getattr(limiter, name, None)):
+        kind = type(limiter).__qualname__
+        raise TypeError(f"limiter takes a Limiter, which has {name}; a {kind} has none")
+    # One of the host's own may do what it likes.
+    if getattr(type(limiter), name, None) is not getattr(Limiter, name):
+        return
+    if isinstance(getattr(limiter, "_redis", None), SyncRedis if awaited else AsyncRedis):
+        wanted = "an asynchronous client, as of redis.asyncio," if awaited else "a client that is not asynchronous"
+        raise TypeError(f"{_CALLED if awaited else _AWAITED}. Here it takes {wanted} or none")
 
 
 def _listed(rules: Any) -> list[Any] | None:

@@ -16,7 +16,8 @@ Algorithm = Literal["fixed_window", "gcra"]
 Cost = int | float | Decimal
 """What a call costs."""
 Number = int | float | Decimal | Callable[[], Cost] | Callable[[Any], Cost]
-"""A number, or a callable that gives one in each check. One that requires a parameter gets the check's `context`."""
+"""A number, or a callable that gives one in each check. One that requires a parameter gets the check's `context`.
+One may make checks of other limiters, whose callables make checks, 4 deep; deeper ones fail their rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +27,7 @@ class Override:
     match: Mapping[str, Matcher] = field(default_factory=dict[str, Matcher])
     limit: int | float | Decimal | None = None
     period_s: int | float | Decimal | None = None
-    burst: int | None = None
+    burst: int | float | Decimal | None = None
     ban_for_s: int | float | Decimal | None = None
 
     def __post_init__(self) -> None:
@@ -42,6 +43,8 @@ class Override:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """One rule of a limiter. It is checked, with all others, when the limiter is built.
+
+    It is copied and changed by `dataclasses.replace`. `dataclasses.asdict` gives no rule: it takes markers apart.
 
     Attributes:
         name: 1 to 64 of a-z, 0-9 and _. A segment of the counter's key: it keeps its counters under its name.
@@ -70,7 +73,7 @@ class Rule:
     ban_for_s: Number | None = None
     count_distinct: str | None = None
     algorithm: Algorithm = "fixed_window"
-    burst: int | None = None
+    burst: int | float | Decimal | None = None
     final: bool = False
     overrides: Sequence[Override | Mapping[str, Any]] = ()
     description: str | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,8 +37,9 @@ class After:
 
     identifier: Mapping[str, Any]
     """As of `check`."""
-    cost: Callable[[int, Mapping[str, str]], float | None]
-    """Gives the cost for a status and headers, whose names are in lower case; `None` and 0 charge nothing."""
+    cost: Callable[[int, Mapping[str, str]], float | Awaitable[float | None] | None]
+    """Gives the cost for a status and headers, whose names are in lower case; `None` and 0 charge nothing. In ASGI it
+    may be asynchronous."""
 
 
 Identified = Mapping[str, Any] | After | None
@@ -69,7 +70,14 @@ def refusal(
         format: of the headers.
         text: what the client reads.
 
+    Raises:
+        ValueError: the call may go on: there is nothing to refuse.
+
     """
+    if not result.blocked:
+        raise ValueError(
+            "refusal takes a result that blocks, and this one lets the call go on: ask result.blocked first"
+        )
     if prefers_json(accept):
         wait = result.retry_after
         said = {"error": text, "rule": result.rule, "retry_after": None if wait is None else math.ceil(wait)}

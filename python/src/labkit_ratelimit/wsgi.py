@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
 from labkit_ratelimit._hooks import complain, known
+from labkit_ratelimit._values import dropped
+from labkit_ratelimit.limiter import usable
 from labkit_ratelimit.web import RESULT, TEXT, After, Format, Identified, refusal
 
 if TYPE_CHECKING:
@@ -55,10 +58,12 @@ class RateLimitMiddleware:
             text: what a client that is refused reads.
 
         Raises:
+            TypeError: the limiter's client is asynchronous.
             ValueError: there is no such format.
 
         """
         known(format)
+        usable(limiter, awaited=False)
         self._app = app
         self._limiter = limiter
         self._identify = identify
@@ -105,6 +110,9 @@ class RateLimitMiddleware:
         """Charge a request whose response begins, which is served, whatever comes of it."""
         try:
             cost = after.cost(int(status[:3]), {name.lower(): value for name, value in headers})
+            if isinstance(cost, Awaitable):
+                dropped(cost)
+                raise TypeError("the cost is awaitable, and WSGI waits for nothing: make it a plain function")
             return self._limiter.check(after.identifier, cost) if cost else None
         except Exception:
             complain(self, "the cost")
