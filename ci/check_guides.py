@@ -207,8 +207,8 @@ def check(path: Path, workshop: Workshop) -> tuple[str, list[str]]:
     page = read(path)
     chain = programs(page)
     wrong = page.wrong
-    with Scratch(workshop, path.stem) as scratch:
-        try:
+    try:
+        with Scratch(workshop, path.stem) as scratch:
             scratch.ready({path.stem} & CODE | page.languages)
             if path not in guides():
                 wrong += install(page.languages, scratch)
@@ -219,8 +219,8 @@ def check(path: Path, workshop: Workshop) -> tuple[str, list[str]]:
                         scratch.write(block.file, block.text)
                 done = program.last + 1
                 wrong += run(program, page.name, scratch)
-        except Unready as error:
-            wrong.append(f"{page.name}: {error}")
+    except Unready as error:
+        wrong.append(f"{page.name}: {error}")
     verdict = "FAIL" if wrong else "ok  "
     return f"{verdict} {page.name}: {len(chain)} programs, {time.monotonic() - start:.0f} s", wrong
 

@@ -6,14 +6,17 @@ The pages here need no package of this tree, so that nothing is built but a few 
 import contextlib
 import io
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
+from urllib.parse import urlsplit
 
 import check_guides
-from guide_workshop import Scratch, Workshop
+import guide_workshop
+from guide_workshop import Scratch, Unready, Workshop
 
 HERE = Path(__file__).resolve().parent.parent
 PROGRAMS = {
@@ -273,6 +276,24 @@ class TheScratch(PagesTest):
             # `cargo init` would change the workspace of a repository around it.
             self.assertFalse(scratch.folder.is_relative_to(self.root))
             self.assertEqual([], [name for name in ("RUBYLIB", "PYTHONPATH") if name in scratch.environment])
+
+    def test_a_server_of_somebody_else_is_left_alone(self) -> None:
+        with Scratch(self.workshop, "other") as other:
+            taken = urlsplit(other.environment["REDIS_URL"]).port
+            command = ["redis-cli", "-p", str(taken)]
+            subprocess.run([*command, "set", "theirs", "kept"], check=True, capture_output=True)
+            with (
+                mock.patch.object(guide_workshop, "free_port", side_effect=[taken, guide_workshop.free_port()]),
+                Scratch(self.workshop, "page") as scratch,
+            ):
+                self.assertNotEqual(other.environment["REDIS_URL"], scratch.environment["REDIS_URL"])
+                scratch.forget()
+                scratch._port = taken or 0
+                self.assertRaises(Unready, scratch.forget)
+            said = subprocess.run([*command, "get", "theirs"], check=True, capture_output=True, text=True)
+            self.assertEqual("kept\n", said.stdout)
+            with mock.patch.object(guide_workshop, "free_port", return_value=taken):
+                self.assert_one(f"redis-server did not start, on {guide_workshop.ATTEMPTS} ports", self.mistakes(fenced("sh", ":\n")))
 
 
 if __name__ == "__main__":
