@@ -1,6 +1,6 @@
 //! What the packages for Ruby, Go and Python cost: each measures itself, and tells rows with their targets.
 
-use crate::ceiling::{Ceiling, Load};
+use crate::ceiling::{Ceiling, Keys, Load};
 use crate::go;
 use crate::report::{Beside, Report, Target};
 use crate::server::Server;
@@ -85,14 +85,14 @@ pub(crate) fn measured(
 ) -> Result<Vec<String>, Box<dyn Error>> {
     type Measure = fn(&mut Ceiling, usize) -> Result<Told, Box<dyn Error>>;
     let alone = Load::new(3, 1);
-    let (name, loads, measure): (_, &[Load], Measure) = match section {
-        "ruby" => ("Ruby", &[alone], ruby),
-        "go" => ("Go", &[alone, Load::new(3, 50)], go::measure),
-        "python" => ("Python", &[alone], python),
+    let (name, keys, loads, measure): (_, _, &[Load], Measure) = match section {
+        "ruby" => ("Ruby", Keys::Users, &[alone], ruby),
+        "go" => ("Go", Keys::Go, &[alone, Load::new(3, 50)], go::measure),
+        "python" => ("Python", Keys::Python, &[alone], python),
         _ => return Err(io::Error::other(format!("no package `{section}`")).into()),
     };
     let server = Server::start()?;
-    let mut ceiling = Ceiling::of(&server, loads)?;
+    let mut ceiling = Ceiling::of(&server, keys, loads)?;
     let told = measure(&mut ceiling, rounds)?;
     add(section, name, told, |load| ceiling.rate(load), report)
 }
