@@ -22,8 +22,14 @@ CODE = {"sh", "rust", "ruby", "go", "python"}
 DATA = {"yaml"}
 OUTPUT = "text"
 FENCE = re.compile(r"^```(.*)$")
+ELSEWHERE = re.compile(r"```|~~~|<pre\b|^(?: {4}| {0,3}\t)|^[\s>*+\-\d.)]*[>*+\-.)](?: {5}| *\t)", re.IGNORECASE)
+"""What makes a block on a page, other than a fence at the margin: in a list, in a quotation, in HTML, by indentation."""
 HEADING = re.compile(r"^(#{1,6}) (.*)$")
 FILE = re.compile(r"^(?:#|//) ([\w-]+(?:/[\w-]+)*\.[a-z]+)$")
+COMMENT = re.compile(r"(?:^|(?<=\s))#.*", re.MULTILINE)
+SLASHES = re.compile(r"(?:^|(?<=\s))//.*", re.MULTILINE)
+TOPICS = ["Install", "First refusal", "Rules", "Documents", "Redis", "Middleware", "Failure", "Metrics", "Testing"]
+"""The sections of a guide, in this order."""
 SHAPES = {
     "decisions": ["**Status.**", "**Context.**", "**Decision.**", "**Consequences.**", "**Alternatives.**"],
     "troubleshooting": ["**You see**", "**Why.**", "**Check.**", "**Mend.**"],
@@ -98,6 +104,8 @@ def read(path: Path) -> Page:
     for at, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         fence, heading = FENCE.match(line), HEADING.match(line)
         if block is not None:
+            if line.strip().startswith("```") and line.rstrip() != "```":
+                page.wrong.append(f"{page.name}:{at}: a block ends with ``` at the margin, and with nothing behind it")
             if fence:
                 page.blocks.append(block)
                 block = None
@@ -110,11 +118,28 @@ def read(path: Path) -> Page:
             section = f"{number:02}-" + re.sub(r"[^a-z0-9]+", "-", heading[2].lower()).strip("-")
             if heading[1] == "##":
                 page.headings.append(heading[2])
-        elif line.startswith(("    ", "~~~")):
-            page.wrong.append(f"{page.name}:{at}: a block without ``` is not run")
+        elif ELSEWHERE.search(line):
+            page.wrong.append(f"{page.name}:{at}: nobody runs this block: write it as a fence at the margin")
     if block is not None:
         page.wrong.append(f"{page.name}:{block.line}: the block has no end")
     return page
+
+
+def uses(block: Block, file: str) -> bool:
+    """Whether a block names a file outside of comments: as it is, by its package's folder (Go), or by its module (Python)."""
+    if block.language not in CODE:
+        return False
+    text, path = (SLASHES if block.language in ("go", "rust") else COMMENT).sub("", block.text), Path(file)
+    names = [rf"(?<![\w./-])(?:\./)?{re.escape(file)}(?![\w-]|\.\w)"]
+    if path.suffix == ".go":
+        names += [rf"(?<![\w./-])\./{re.escape(str(path.parent))}(?![\w./-])"] if path.parent.name else []
+    elif path.suffix == ".py":
+        module = re.escape(".".join(path.with_suffix("").parts))
+        begin = r"^\s*(?:from|import)\s+" if block.language == "python" else r"\s-m\s+(?:unittest\s+|pytest\s+)?(?:-\S+\s+)*"
+        names.append(rf"{begin}{module}(?![\w-])")
+    elif path.suffix == ".rs" and path.parent.name == "tests":
+        names.append(rf"\s--test\s+{path.stem}(?![\w-])")
+    return any(re.search(name, text, re.MULTILINE) for name in names)
 
 
 def programs(page: Page) -> list[Program]:
@@ -130,9 +155,7 @@ def programs(page: Page) -> list[Program]:
             else:
                 before.expected = (before.expected or "") + block.text
         elif block.file:
-            rest = "".join(other.text for other in page.blocks[at + 1 :] if other.language in CODE)
-            parts = Path(block.file)
-            if not any(name in rest for name in (parts.stem, *(f"./{parent}" for parent in parts.parents if parent.name))):
+            if not any(uses(other, block.file) for other in page.blocks[at + 1 :]):
                 page.wrong.append(f"{page.name}:{block.line}: no block behind it uses {block.file}")
         elif block.language in DATA:
             page.wrong.append(f"{page.name}:{block.line}: the first line names no file: `# NAME.{block.language}`")
@@ -184,8 +207,8 @@ def check(path: Path, workshop: Workshop) -> tuple[str, list[str]]:
     page = read(path)
     chain = programs(page)
     wrong = page.wrong
-    with Scratch(workshop, path.stem) as scratch:
-        try:
+    try:
+        with Scratch(workshop, path.stem) as scratch:
             scratch.ready({path.stem} & CODE | page.languages)
             if path not in guides():
                 wrong += install(page.languages, scratch)
@@ -196,18 +219,17 @@ def check(path: Path, workshop: Workshop) -> tuple[str, list[str]]:
                         scratch.write(block.file, block.text)
                 done = program.last + 1
                 wrong += run(program, page.name, scratch)
-        except Unready as error:
-            wrong.append(f"{page.name}: {error}")
+    except Unready as error:
+        wrong.append(f"{page.name}: {error}")
     verdict = "FAIL" if wrong else "ok  "
     return f"{verdict} {page.name}: {len(chain)} programs, {time.monotonic() - start:.0f} s", wrong
 
 
 def of_one_shape() -> Iterator[str]:
     """The guides have the same sections in the same order, so that who knows one finds the place in another; so have other pages' sections."""
-    first, *others = (read(path) for path in guides())
-    for other in others:
-        if other.headings != first.headings:
-            yield f"{other.name} has the sections {other.headings}, {first.name} {first.headings}"
+    for guide in map(read, guides()):
+        if guide.headings != TOPICS:
+            yield f"{guide.name} has the sections {guide.headings}, not {TOPICS}"
     for name, parts in SHAPES.items():
         text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
         for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:

@@ -31,6 +31,8 @@ GO_IMPORTS = {
 """What an editor adds: the name that a program uses → the path."""
 STARTING = 10
 """Seconds that a Redis has to start."""
+ATTEMPTS = 5
+"""Ports that are tried: between the choice of one and its use, somebody else may take it."""
 
 
 class Unready(Exception):
@@ -182,6 +184,14 @@ def rust_program(body: str) -> str:
     return f"fn main() -> Result<(), Box<dyn std::error::Error>> {{\n{body}Ok(())\n}}\n"
 
 
+def free_port() -> int:
+    """Out: a port of the loopback address that nobody has now."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
 class Scratch:
     """The folder of one page, with what its programs find there, and a Redis of its own."""
 
@@ -189,35 +199,67 @@ class Scratch:
         # Not in the repository: `cargo init` would make a package there a member of the workspace.
         self.folder = Path(tempfile.mkdtemp(prefix=f"labkit-{name}-")).resolve()
         self._workshop, self._name = workshop, name
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self._port: int = free.getsockname()[1]
         dropped = ("RUBYLIB", "RUBYOPT", "PYTHONPATH", "GEM_", "PIP_", "VIRTUAL_ENV")
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
-        self.environment["REDIS_URL"] = f"redis://127.0.0.1:{self._port}"
+        self._port = 0
+        self._redis: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        command = ["redis-server", "--port", str(self._port), "--bind", "127.0.0.1", "--save", "", "--dir", str(self.folder)]
-        self._redis = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        return self
+        try:
+            for _ in range(ATTEMPTS):
+                self._port = free_port()
+                command = ["redis-server", "--port", str(self._port), "--bind", "127.0.0.1", "--save", "", "--dir", str(self.folder)]
+                self._redis = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+                if self._answers():
+                    self.environment["REDIS_URL"] = f"redis://127.0.0.1:{self._port}"
+                    return self
+                self._stop()
+            raise Unready(f"redis-server did not start, on {ATTEMPTS} ports")
+        except BaseException:
+            self._leave()
+            raise
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._redis.terminate()
-        self._redis.wait()
+        self._leave()
+
+    def _leave(self) -> None:
+        self._stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def forget(self) -> None:
-        """Empties the Redis, so that programs do not count together."""
-        for _ in range(STARTING * 20):
+    def _stop(self) -> None:
+        if self._redis is not None:
+            self._redis.terminate()
+            self._redis.wait()
+
+    def _answers(self) -> bool:
+        """Whether this very process serves the port, before it does not start or takes too long."""
+        deadline = time.monotonic() + STARTING
+        while self._redis is not None and self._redis.poll() is None and time.monotonic() < deadline:
             try:
-                with socket.create_connection(("127.0.0.1", self._port), timeout=STARTING) as redis:
-                    redis.sendall(b"FLUSHALL\r\n")
-                    if redis.recv(64).startswith(b"+OK"):
-                        return
+                with socket.create_connection(("127.0.0.1", self._port), timeout=STARTING) as server:
+                    return self._is_ours(server)
             except OSError:
-                pass
-            time.sleep(0.05)
-        raise Unready(f"redis-server does not answer on port {self._port}")
+                time.sleep(0.02)
+        return False
+
+    def _is_ours(self, server: socket.socket) -> bool:
+        """Whether the server at the other end works in the page's folder."""
+        server.sendall(b"CONFIG GET dir\r\n")
+        with server.makefile("rb") as reply:
+            # An array of two, each behind its length.
+            return reply.readline() == b"*2\r\n" and [reply.readline().strip() for _ in range(4)][3] == os.fsencode(self.folder)
+
+    def forget(self) -> None:
+        """Empties the Redis, so that programs do not count together. It asks first whose it is: another's would lose everything."""
+        try:
+            with socket.create_connection(("127.0.0.1", self._port), timeout=STARTING) as server:
+                if self._is_ours(server):
+                    server.sendall(b"FLUSHALL\r\n")
+                    if server.recv(64).startswith(b"+OK"):
+                        return
+        except OSError as error:
+            raise Unready(f"redis-server does not answer on port {self._port}: {error}") from error
+        raise Unready(f"another server answers on port {self._port}")
 
     def write(self, file: str, text: str) -> None:
         """Writes a file of the page."""

@@ -6,14 +6,17 @@ The pages here need no package of this tree, so that nothing is built but a few 
 import contextlib
 import io
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
+from urllib.parse import urlsplit
 
 import check_guides
-from guide_workshop import Scratch, Workshop
+import guide_workshop
+from guide_workshop import Scratch, Unready, Workshop
 
 HERE = Path(__file__).resolve().parent.parent
 PROGRAMS = {
@@ -24,6 +27,7 @@ PROGRAMS = {
     "rust": 'println!("{said}");\nstd::process::exit({status});\n',
 }
 """Language → a program that says something, and ends with a status."""
+TOPICS = ("Install", "First refusal", "Rules", "Documents", "Redis", "Middleware", "Failure", "Metrics", "Testing")
 BEGIN = {"go": "go mod init example.com/page 2>/dev/null", "rust": "cargo init --quiet --name page --vcs none"}
 DRAW = (
     "import pathlib, sys\nfolder = pathlib.Path(sys.argv[1])\nfolder.mkdir(parents=True, exist_ok=True)\n(folder / 'new.svg').write_text('drawn')\n"
@@ -65,7 +69,7 @@ class PagesTest(unittest.TestCase):
     def write_all(self) -> None:
         """Pages that are in order, without a block."""
         for language in ("go", "ruby"):
-            self.write(f"guides/{language}", "# A guide\n\n## Install\n\n## Rules\n")
+            self.write(f"guides/{language}", "\n\n".join(["# A guide", *(f"## {topic}" for topic in TOPICS), ""]))
         self.write("algorithms", "# Algorithms\n")
         for name, parts in check_guides.SHAPES.items():
             self.write(name, "\n\n".join(["# A page", "## One", *parts, "## Another", *parts, ""]))
@@ -127,8 +131,6 @@ class Blocks(PagesTest):
         for text, said in {
             fenced("", "ls\n"): "nothing runs a block of ''",
             fenced("ruby no_run", "puts 1\n"): "nothing runs a block of 'ruby no_run'",
-            "text\n\n    ls\n": "a block without ``` is not run",
-            "~~~\n": "a block without ``` is not run",
             "```sh\nexit 1\n": "the block has no end",
             fenced("text", "yes\n"): "a text block stands behind a program",
             fenced("sh", "echo yes\n") + "## Another\n" + fenced("text", "yes\n"): "a text block stands behind a program",
@@ -138,6 +140,58 @@ class Blocks(PagesTest):
         }.items():
             with self.subTest(said):
                 self.assert_one(said, self.mistakes(text))
+
+    def test_a_block_elsewhere_than_at_the_margin_is_a_mistake(self) -> None:
+        for text in (
+            "    ls",
+            "\tls",
+            "  \tls",
+            "~~~",
+            "  ~~~sh",
+            " ```sh",
+            "   ```sh",
+            "- ```sh",
+            "1. ~~~sh",
+            "> ```sh",
+            ">```sh",
+            "> - ```sh",
+            ">     ls",
+            "-     ls",
+            "- \tls",
+            "<pre>ls</pre>",
+            "a <PRE class='x'>",
+        ):
+            with self.subTest(text):
+                self.assert_one(":3: nobody runs this block: write it as a fence at the margin", self.mistakes(f"text\n\n{text}\n"))
+        self.assertEqual([], self.mistakes("- a list\n  goes on\n\n> it is said\n\n1. one\n\n| a | b |\n|---|---|\n"))
+
+    def test_an_end_that_is_none_elsewhere_is_a_mistake(self) -> None:
+        self.assert_one(":3: a block ends with ``` at the margin", self.mistakes("```sh\necho\n```sh\n"))
+        self.assert_one(":3: a block ends with ``` at the margin", self.mistakes("```sh\n: '\n  ```\n'\n```\n"))
+
+    def test_a_file_that_is_only_talked_of_is_a_mistake(self) -> None:
+        for file, text, user in (
+            ("app.py", "assert False\n", "echo yes # the app, app.py\n"),
+            ("app.py", "assert False\n", "echo the app\n"),
+            ("app.py", "assert False\n", "ls app.pyc my-app.py other/app.py || true\n"),
+            ("limit.yaml", "a: 1\n", "echo rate limit\n"),
+            ("limit.yaml", "a: 1\n", "echo yes\n# limit.yaml\n"),
+        ):
+            with self.subTest(user):
+                page = fenced("yaml" if file.endswith("yaml") else "python", f"# {file}\n{text}") + fenced("sh", user)
+                self.assert_one(f"no block behind it uses {file}", self.mistakes(page))
+        page = fenced("python", "# app.py\nassert False\n") + fenced("python", "import sys\n# import app\n")
+        self.assert_one("no block behind it uses app.py", self.mistakes(page))
+
+    def test_a_module_is_used_by_its_name(self) -> None:
+        page = fenced("python", "# shop/app.py\nprint('yes')\n")
+        for language, user in (("python", "import shop.app\n"), ("python", "from shop.app import __name__\n"), ("sh", "python3 -m shop.app\n")):
+            with self.subTest(user):
+                self.assertEqual([], self.mistakes(page + fenced(language, user) + fenced("text", "yes\n")))
+        self.assertTrue(check_guides.uses(check_guides.Block("sh", "go test ./signin\n", 1, ""), "signin/a.go"))
+        self.assertFalse(check_guides.uses(check_guides.Block("sh", "echo ./signing # ./signin\n", 1, ""), "signin/a.go"))
+        self.assertTrue(check_guides.uses(check_guides.Block("sh", "cargo test --test sign_in\n", 1, ""), "tests/sign_in.rs"))
+        self.assertFalse(check_guides.uses(check_guides.Block("sh", "echo sign_in\n", 1, ""), "tests/sign_in.rs"))
 
     def test_a_file_is_there_for_those_behind_it(self) -> None:
         self.assertEqual([], self.mistakes(fenced("yaml", "# rules.yaml\na: 1\n") + fenced("sh", "grep a rules.yaml\n")))
@@ -182,6 +236,11 @@ class Whole(PagesTest):
         self.write("guides/ruby", "# A guide\n\n## Rules\n\n## Install\n")
         self.assert_red("docs/guides/ruby.md has the sections ['Rules', 'Install']")
 
+    def test_a_section_that_no_guide_has_is_red(self) -> None:
+        for language in ("go", "ruby"):
+            self.write(f"guides/{language}", "\n\n".join(["# A guide", *(f"## {topic}" for topic in TOPICS if topic != "Failure"), ""]))
+        self.assert_red("docs/guides/go.md has the sections ['Install'", "docs/guides/ruby.md has the sections ['Install'")
+
     def test_sections_of_another_shape_are_red(self) -> None:
         for name, parts in check_guides.SHAPES.items():
             with self.subTest(name):
@@ -217,6 +276,24 @@ class TheScratch(PagesTest):
             # `cargo init` would change the workspace of a repository around it.
             self.assertFalse(scratch.folder.is_relative_to(self.root))
             self.assertEqual([], [name for name in ("RUBYLIB", "PYTHONPATH") if name in scratch.environment])
+
+    def test_a_server_of_somebody_else_is_left_alone(self) -> None:
+        with Scratch(self.workshop, "other") as other:
+            taken = urlsplit(other.environment["REDIS_URL"]).port
+            command = ["redis-cli", "-p", str(taken)]
+            subprocess.run([*command, "set", "theirs", "kept"], check=True, capture_output=True)
+            with (
+                mock.patch.object(guide_workshop, "free_port", side_effect=[taken, guide_workshop.free_port()]),
+                Scratch(self.workshop, "page") as scratch,
+            ):
+                self.assertNotEqual(other.environment["REDIS_URL"], scratch.environment["REDIS_URL"])
+                scratch.forget()
+                scratch._port = taken or 0
+                self.assertRaises(Unready, scratch.forget)
+            said = subprocess.run([*command, "get", "theirs"], check=True, capture_output=True, text=True)
+            self.assertEqual("kept\n", said.stdout)
+            with mock.patch.object(guide_workshop, "free_port", return_value=taken):
+                self.assert_one(f"redis-server did not start, on {guide_workshop.ATTEMPTS} ports", self.mistakes(fenced("sh", ":\n")))
 
 
 if __name__ == "__main__":

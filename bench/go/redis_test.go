@@ -3,8 +3,10 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -21,6 +23,8 @@ import (
 
 // much is never reached, so that every check runs the whole chain.
 const much = 1_000_000_000
+
+var errRefused = errors.New("refused, or not counted where it should be")
 
 // connections of each client: as many as redis-benchmark has where bench/run tells its rate.
 const connections = 50
@@ -80,8 +84,12 @@ func redisRate(b *testing.B, goroutines, rules int) {
 	limit := redis_rate.Limit{Rate: much, Burst: much, Period: time.Hour}
 	spread(b, goroutines, func(n int64) error {
 		for rule := range rules {
-			if _, err := limiter.Allow(context.Background(), fmt.Sprintf("rule%d:user:%d", rule, n%1000), limit); err != nil {
+			result, err := limiter.Allow(context.Background(), fmt.Sprintf("rule%d:user:%d", rule, n%1000), limit)
+			if err != nil {
 				return err
+			}
+			if result.Allowed != 1 {
+				return errRefused
 			}
 		}
 		return nil
@@ -99,8 +107,33 @@ func labkit(b *testing.B, goroutines int, punctual bool) {
 		Rules:  []ratelimit.Rule{rule("per_user", "user"), rule("per_ip", "ip"), rule("per_both", "user", "ip")},
 	})
 	b.Cleanup(func() { _ = limiter.Close() })
+	identifier := func(n int64) ratelimit.Identifier { return ratelimit.Identifier{"user": n % 1000, "ip": "198.18.0.1"} }
+	if _, err := limiter.Clear(b.Context(), identifier(0)); err != nil {
+		b.Fatal(err)
+	}
 	spread(b, goroutines, func(n int64) error {
-		_, err := limiter.Check(context.Background(), ratelimit.Identifier{"user": n % 1000, "ip": "198.18.0.1"})
+		result, err := limiter.Check(context.Background(), identifier(n))
+		if err == nil && (!result.Allowed() || !result.Matched() || result.Degraded()) {
+			return errRefused
+		}
 		return err
 	})
+	counted(b, limiter, identifier(0))
+}
+
+// counted fails unless b.N checks were counted, for this identifier those of each thousandth: what fails open is fast.
+func counted(b *testing.B, limiter *ratelimit.Limiter, id ratelimit.Identifier) {
+	result, err := limiter.Check(b.Context(), id)
+	if err != nil {
+		b.Fatal(err)
+	}
+	user, all := float64(b.N/1000+1), float64(b.N+1)
+	want := map[string]float64{"per_user": user, "per_ip": all, "per_both": user}
+	got := map[string]float64{}
+	for _, evaluation := range result.Evaluations() {
+		got[evaluation.Rule()] = evaluation.Info().Count
+	}
+	if !maps.Equal(got, want) {
+		b.Fatalf("counted are %v, not %v", got, want)
+	}
 }

@@ -29,7 +29,10 @@ PEERS = [("redis-py", "redis"), ("limits", "limits")]
 IN_MEMORY, ON_REDIS = 20_000, 1_000
 MANY = 10**9
 NAMES = ["ip", "user", "path"]
+ITEM = parse(f"{MANY}/hour")
 Measured = dict[str, Timer]
+Proof = Callable[[int], None]
+"""Fails unless so many calls of each case were allowed and counted: what fails open is fast."""
 Row = dict[str, object]
 VALUES = ["198.18.0.1", "user:42", "/api/v4/projects"]
 
@@ -37,13 +40,15 @@ VALUES = ["198.18.0.1", "user:42", "/api/v4/projects"]
 class Rounds:
     """Microseconds a call, of each case in each round."""
 
-    def __init__(self, measured: Measured, calls: int, rounds: int, before: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, cases: tuple[Measured, Proof], calls: int, rounds: int, before: Callable[[], object] = lambda: None) -> None:
+        measured, prove = cases
         self.took: dict[str, list[float]] = {name: [] for name in measured}
         for turn in range(rounds):
             before()
             # In turning order, so that a noisy neighbour meets all alike.
             for name, timer in sorted(measured.items(), reverse=turn % 2 == 1):
                 self.took[name].append(timer.timeit(calls) / calls * 1e6)
+        prove(calls * rounds)
 
     def median(self, name: str = OURS) -> float:
         """In: a case. Out: the median of its rounds."""
@@ -54,44 +59,75 @@ class Rounds:
         return statistics.median(a / b for a, b in zip(self.took[one], self.took[other], strict=True))
 
 
-def in_memory() -> Measured:
+def must(holds: bool, told: object) -> None:
+    """Fails with what is told."""
+    if not holds:
+        raise RuntimeError(f"no measurement: {told}")
+
+
+def proof(limiter: Limiter, window: strategies.FixedWindowRateLimiter, hits: list[list[str]]) -> Proof:
+    """In: what is measured, and what identifies each hit. Both begin anew. Out: what looks at their counters in the end."""
+    identifier = dict(zip(NAMES, VALUES, strict=True))
+    limiter.clear(identifier)
+    for words in hits:
+        window.clear(ITEM, *words)
+
+    def prove(calls: int) -> None:
+        checks = {tuple(sample.labels.items()): sample.value for sample in limiter.metrics() if sample.name.endswith("_checks_total")}
+        must(list(checks.values()) == [calls] and {("action", "allow"), ("error", "false")} <= set(*checks), checks)
+        result = limiter.check(identifier)
+        counts = [evaluation.info.count for evaluation in result.evaluations]
+        must(not result.error and counts == [calls + 1] * len(limiter.rules), result)
+        for words in hits:
+            must(window.get_window_stats(ITEM, *words).remaining == MANY - calls, words)
+
+    return prove
+
+
+def in_memory() -> tuple[Measured, Proof]:
     """Three properties, one rule."""
-    limiter = Limiter("benched", [Rule(name="r", limit=MANY, period_s=60, characteristics=NAMES)], store=MemoryStore())
-    window, item = strategies.FixedWindowRateLimiter(storage.MemoryStorage()), parse(f"{MANY}/minute")
+    limiter = Limiter("benched", [Rule(name="r", limit=MANY, period_s=3600, characteristics=NAMES)], store=MemoryStore())
+    window, item = strategies.FixedWindowRateLimiter(storage.MemoryStorage()), ITEM
     ip, user, path = VALUES
-    return {
+    measured = {
         OURS: Timer("limiter.check({'ip': ip, 'user': user, 'path': path})", timer=time.process_time, globals=locals()),
         THEIRS: Timer("window.hit(item, ip, user, path)", timer=time.process_time, globals=locals()),
     }
+    return measured, proof(limiter, window, [VALUES])
 
 
-def on_redis(port: int) -> Measured:
+def on_redis(port: int) -> tuple[Measured, Proof]:
     """Three rules; `limits` has a hit for each."""
     client = redis.Redis(port=port)
-    rules = [Rule(name=f"by_{name}", limit=MANY, period_s=60, characteristics=[name]) for name in NAMES]
+    rules = [Rule(name=f"by_{name}", limit=MANY, period_s=3600, characteristics=[name]) for name in NAMES]
     limiter = Limiter("benched", rules, client, deadline=5)
     store = storage.RedisStorage(f"redis://127.0.0.1:{port}")
-    window, item = strategies.FixedWindowRateLimiter(store), parse(f"{MANY}/minute")
+    window, item = strategies.FixedWindowRateLimiter(store), ITEM
     ip, user, path = VALUES
     three = "window.hit(item, 'ip', ip); window.hit(item, 'user', user); window.hit(item, 'path', path)"
-    return {
+    measured = {
         OURS: Timer("limiter.check({'ip': ip, 'user': user, 'path': path})", globals=locals()),
         THEIRS: Timer(three, globals=locals()),
     }
+    return measured, proof(limiter, window, [list(pair) for pair in zip(NAMES, VALUES, strict=True)])
 
 
-def held(port: int) -> Measured:
+def held(port: int) -> tuple[Measured, Proof]:
     """What a check of three rules takes of the GIL: to plan it, to give its words, and to take the reply."""
     client = redis.Redis(port=port)
-    rules = [Rule(name=f"by_{name}", limit=MANY, period_s=60, characteristics=[name]) for name in NAMES]
+    rules = [Rule(name=f"by_{name}", limit=MANY, period_s=3600, characteristics=[name]) for name in NAMES]
     core = Limiter("held", rules, client)._core
     ip, user, path = VALUES
     call = core.check({"ip": ip, "user": user, "path": path})
     client.script_load(call.eval()[1])
     reply = client.execute_command(*call.evalsha())
     call.settle(reply)
+    call = core.check(dict(zip(NAMES, VALUES, strict=True)))
+    call.evalsha()
+    settled = call.settle(reply)
+    must(bool(settled) and not settled.error and len(settled.evaluations) == len(rules), settled)
     source = "call = core.check({'ip': ip, 'user': user, 'path': path}); call.evalsha(); call.settle(reply)"
-    return {OURS: Timer(source, timer=time.process_time, globals=locals())}
+    return {OURS: Timer(source, timer=time.process_time, globals=locals())}, lambda _: None
 
 
 def row(what: str, value: float, unit: str, **more: object) -> Row:

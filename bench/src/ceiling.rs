@@ -2,8 +2,8 @@
 
 use crate::rounds::median;
 use crate::server::Server;
-use labkit_ratelimit::{CallOptions, Limiter, Mode, Planned, Script};
-use labkit_ratelimit_bench::{by_user, planned};
+use labkit_ratelimit::{CallOptions, Limiter, Mode, Planned, Script, Value};
+use labkit_ratelimit_bench::{by_user, planned, planned_by};
 use redis::cmd;
 use serde::Deserialize;
 use std::error::Error;
@@ -40,17 +40,52 @@ impl Load {
     }
 }
 
+/// Whose keys are asked for: as many other ones as its check asks for.
+#[derive(Clone, Copy)]
+pub(crate) enum Keys {
+    /// Each rule by user.
+    Users,
+    /// By user, by one address, and by both.
+    Go,
+    /// By address, by user and by path, of one request.
+    Python,
+}
+
+impl Keys {
+    /// The command of a check of so many rules.
+    fn words(self, rules: u32) -> io::Result<Vec<String>> {
+        const ADDRESS: Value<'_> = Value::Text("198.18.0.1");
+        match self {
+            Self::Users => words(&planned(rules), &by_user(USER)),
+            Self::Go => words(
+                &first(rules, &[("per_user", &["user"]), ("per_ip", &["ip"]), ("per_both", &["user", "ip"])]),
+                &[("user", Value::from(USER)), ("ip", ADDRESS)],
+            ),
+            Self::Python => words(
+                &first(rules, &[("by_ip", &["ip"]), ("by_user", &["user"]), ("by_path", &["path"])]),
+                &[("ip", ADDRESS), ("user", Value::from("user:42")), ("path", Value::from("/api/v4/projects"))],
+            ),
+        }
+    }
+}
+
+/// The first of these rules. Their counters are not those of the package, which looks at its own.
+fn first(count: u32, rules: &[(&str, &[&str])]) -> Limiter {
+    planned_by("ceiling", rules.iter().copied().take(usize::try_from(count).unwrap_or(0)))
+}
+
 /// The rates of one server, under some loads.
 pub(crate) struct Ceiling {
     port: u16,
+    keys: Keys,
     rates: Vec<(Load, Vec<f64>)>,
 }
 
 impl Ceiling {
     /// The server knows the script then.
-    pub(crate) fn of(server: &Server, loads: &[Load]) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn of(server: &Server, keys: Keys, loads: &[Load]) -> Result<Self, Box<dyn Error>> {
         let _: String = cmd("SCRIPT").arg("LOAD").arg(Script::chain().source()).query(&mut server.connect()?)?;
-        Ok(Self { port: server.port(), rates: loads.iter().map(|load| (*load, Vec::new())).collect() })
+        Ok(Self { port: server.port(), keys, rates: loads.iter().map(|load| (*load, Vec::new())).collect() })
     }
 
     /// Where the server listens, on the loopback address.
@@ -61,7 +96,7 @@ impl Ceiling {
     /// Takes a sample under each load.
     pub(crate) fn sample(&mut self) -> Result<(), Box<dyn Error>> {
         for (load, rates) in &mut self.rates {
-            rates.push(rate(self.port, *load)?);
+            rates.push(rate(self.port, self.keys, *load)?);
         }
         Ok(())
     }
@@ -74,11 +109,11 @@ impl Ceiling {
 }
 
 /// Calls a second of one run of `redis-benchmark`, on a server that knows the script.
-pub(crate) fn rate(port: u16, load: Load) -> Result<f64, Box<dyn Error>> {
+pub(crate) fn rate(port: u16, keys: Keys, load: Load) -> Result<f64, Box<dyn Error>> {
     let output = Command::new("redis-benchmark")
         .args(["-h", "127.0.0.1", "-p", &port.to_string(), "-r", USERS, "--csv"])
         .args(["-c", &load.connections.to_string(), "-n", &load.calls().to_string()])
-        .args(words(&planned(load.rules))?)
+        .args(keys.words(load.rules)?)
         .stderr(Stdio::inherit())
         .output()
         .map_err(|error| io::Error::new(error.kind(), format!("redis-benchmark: {error}; ci/setup installs it")))?;
@@ -89,8 +124,8 @@ pub(crate) fn rate(port: u16, load: Load) -> Result<f64, Box<dyn Error>> {
 }
 
 /// The command of a check.
-fn words(limiter: &Limiter) -> io::Result<Vec<String>> {
-    let Planned::Call(pending) = limiter.plan(&by_user(USER), CallOptions::default(), Mode::Check) else {
+fn words(limiter: &Limiter, identifier: &[(&str, Value<'_>)]) -> io::Result<Vec<String>> {
+    let Planned::Call(pending) = limiter.plan(identifier, CallOptions::default(), Mode::Check) else {
         return Err(io::Error::other("a check without a call"));
     };
     let call = pending.call();
@@ -127,11 +162,21 @@ mod tests {
 
     #[test]
     fn the_words_are_those_of_a_call_and_each_key_has_a_place_for_the_number() {
-        let words = words(&planned(3)).expect("a call");
+        let words = Keys::Users.words(3).expect("a call");
         let keys = &words[3..6];
         assert_eq!((words[1].as_str(), words[2].as_str()), (Script::chain().digest(), "3"));
         assert!(keys.iter().all(|key| key.contains(USER)), "{words:?}");
         assert!(words.len() > 6 && !words[6..].iter().any(|word| word.contains(USER)), "{words:?}");
+    }
+
+    #[test]
+    fn the_keys_are_those_of_the_package() {
+        let keys = |keys: Keys| keys.words(3).expect("a call")[3..6].join(" ").replace(USER, "N");
+        let go = "labkit:rl:{ceiling:per_user:user:N} labkit:rl:{ceiling:per_ip:ip:198.18.0.1} labkit:rl:{ceiling:per_both:user:N:ip:198.18.0.1}";
+        assert_eq!(keys(Keys::Go), go);
+        let python = "labkit:rl:{ceiling:by_ip:ip:198.18.0.1} labkit:rl:{ceiling:by_user:user:user:42} labkit:rl:{ceiling:by_path:path:/api/v4/projects}";
+        assert_eq!(keys(Keys::Python), python);
+        assert_eq!(Keys::Go.words(1).expect("a call")[2], "1");
     }
 
     #[test]

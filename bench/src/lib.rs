@@ -41,7 +41,11 @@ pub fn by_user(key: &str) -> [(&'static str, Value<'_>); 1] {
 }
 
 fn built(rules: impl IntoIterator<Item = RuleSpec>, store: Store) -> Limiter {
-    match Limiter::builder("bench").rules(rules).store(store).build() {
+    named("bench", rules, store)
+}
+
+fn named(name: &str, rules: impl IntoIterator<Item = RuleSpec>, store: Store) -> Limiter {
+    match Limiter::builder(name).rules(rules).store(store).build() {
         Ok(limiter) => limiter,
         Err(error) => panic!("{error}"),
     }
@@ -88,6 +92,14 @@ pub fn request(user: &str) -> [(&'static str, Value<'_>); 5] {
         ("path", Value::from("/api/v4/projects/278964/issues")),
         ("plan", Value::from("free")),
     ]
+}
+
+/// A window rule for each name, by those characteristics, counted on a Redis that the caller talks to.
+pub fn planned_by<'a>(limiter: &str, rules: impl IntoIterator<Item = (&'a str, &'a [&'a str])>) -> Limiter {
+    let rule = |(name, characteristics): (&str, &[&str])| {
+        RuleSpec::limit(name, NEVER, PERIOD_S).characteristics(characteristics.iter().copied())
+    };
+    named(limiter, rules.into_iter().map(rule), Store::Planned(RedisOptions::default()))
 }
 
 /// `count` window rules by user, counted on a Redis that the caller talks to.

@@ -33,12 +33,6 @@ impl Machine {
             versions,
         }
     }
-
-    /// The line above a table.
-    pub(crate) fn line(&self, rounds: usize) -> String {
-        let Self { date, host, load, .. } = self;
-        format!("{date} · {host} · load {load} when it began · medians of {rounds} rounds")
-    }
 }
 
 /// The value behind `name:` in a file of such lines.

@@ -12,6 +12,7 @@ mod peers;
 mod redis_cost;
 mod report;
 mod rounds;
+mod run;
 mod sdk;
 mod server;
 
@@ -153,15 +154,14 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
     let mut machine = Machine::here();
     let report = measure(options, &mut machine)?;
-    let (table, short) = (report.markdown(&machine, options.rounds), report.short(&machine, options.rounds));
-    let json = format!("{:#}", report.json(&machine, options.rounds));
+    let run = report.run(&machine, options.rounds);
     if options.write {
-        pages::write(&table, &short, &json)?;
+        pages::write(&run)?;
     }
     match options.format {
-        Format::Markdown => println!("{table}"),
-        Format::Json => println!("{json}"),
-        Format::Short => println!("{short}"),
+        Format::Markdown => println!("{}", run.markdown()),
+        Format::Json => println!("{}", serde_json::to_string_pretty(&run)?),
+        Format::Short => println!("{}", run.short()),
     }
     Ok(report.is_missed())
 }

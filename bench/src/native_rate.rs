@@ -1,6 +1,6 @@
 //! Checks a second on Rust's own connection, beside what `redis-benchmark` gets from the same server.
 
-use crate::ceiling::{self, Ceiling, Load};
+use crate::ceiling::{self, Ceiling, Keys, Load};
 use crate::report::{Beside, Report, Target};
 use crate::rounds::{Case, interleave};
 use crate::server::Server;
@@ -22,11 +22,12 @@ const DEADLINE: Duration = Duration::from_secs(5);
 pub(crate) fn beside_the_ceiling(rounds: usize, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let server = Server::start()?;
     // It loads the script, and says at once what is missing.
-    Ceiling::of(&server, &Load::ALL)?.sample()?;
+    Ceiling::of(&server, Keys::Users, &Load::ALL)?.sample()?;
     let (waiting, tasks) = (Waiting::on(&server)?, Tasks::on(&server)?);
     let keys = users(USERS);
     let (server, waiting, tasks, keys) = (&server, &waiting, &tasks, &keys);
-    let top = |load| -> Case<'_> { Box::new(move || ceiling::rate(server.port(), load).unwrap_or(f64::NAN)) };
+    let top =
+        |load| -> Case<'_> { Box::new(move || ceiling::rate(server.port(), Keys::Users, load).unwrap_or(f64::NAN)) };
     let own = |load: Load| -> Case<'_> {
         if load.connections == 1 {
             Box::new(move || waiting.rate(load, keys))

@@ -1,8 +1,8 @@
-//! The table: each number beside its target.
+//! The report: each number beside its target.
 
 use crate::machine::Machine;
+use crate::run::{Run, RunBeside, RunRow, number};
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 /// What a number must be.
 #[derive(Clone, Copy)]
@@ -29,15 +29,6 @@ impl Target {
             Self::Below(bound) => Some(value < bound),
             Self::Hoped(least) | Self::AtLeast(least) => Some(value >= least),
             Self::Exactly(n) => Some(value.total_cmp(&n).is_eq()),
-        }
-    }
-
-    /// Whether `value` holds it, as a word; nothing where it is only told.
-    fn mark(self, value: f64) -> &'static str {
-        match self.holds(value) {
-            None => "",
-            Some(true) => "ok",
-            Some(false) => "MISSED",
         }
     }
 
@@ -81,16 +72,7 @@ pub(crate) struct Row {
     beside: Option<(&'static str, Beside)>,
 }
 
-fn number(value: f64, unit: &str) -> String {
-    match unit {
-        "×" => format!("{value:.2} ×"),
-        "/s" => format!("{value:.0}/s"),
-        "ns" | "bytes" | "KiB" | "" => format!("{value:.0} {unit}").trim_end().to_owned(),
-        _ => format!("{value:.2} {unit}"),
-    }
-}
-
-/// Gathers rows and prints them.
+/// Gathers rows.
 #[derive(Default)]
 pub(crate) struct Report(Vec<Row>);
 
@@ -118,78 +100,40 @@ impl Report {
         self.0.iter().any(|row| !matches!(row.target, Target::Hoped(_)) && row.target.holds(row.value) == Some(false))
     }
 
-    pub(crate) fn markdown(&self, machine: &Machine, rounds: usize) -> String {
-        let mut lines = vec![
-            machine.line(rounds),
-            machine.versions.join(" · "),
-            String::new(),
-            "| section | what | measured | target | |".to_owned(),
-            "|---|---|---:|---:|---|".to_owned(),
-        ];
-        for row in &self.0 {
-            let mark = row.target.mark(row.value);
-            lines.push(format!(
-                "| {} | {} | {} | {} | {mark} |",
-                row.section,
-                row.what,
-                number(row.value, row.unit),
-                row.target.text(row.unit),
-            ));
+    /// What is kept of it.
+    pub(crate) fn run(&self, machine: &Machine, rounds: usize) -> Run {
+        let Machine { date, host, load, versions } = machine;
+        Run {
+            date: date.clone(),
+            machine: host.clone(),
+            load: load.clone(),
+            versions: versions.clone(),
+            rounds,
+            missed: self.is_missed(),
+            rows: self.0.iter().map(Row::kept).collect(),
         }
-        lines.join("\n")
-    }
-
-    /// Each language beside its peers, and nothing else.
-    pub(crate) fn short(&self, machine: &Machine, rounds: usize) -> String {
-        let mut lines = vec![
-            machine.line(rounds),
-            String::new(),
-            "| language | store | what | beside | times as fast | |".to_owned(),
-            "|---|---|---|---|---:|---|".to_owned(),
-        ];
-        lines.extend(self.0.iter().filter_map(|row| {
-            let (language, Beside { store, what, peer, times }) = row.beside.as_ref()?;
-            let (times, mark) = (number(*times, "×"), row.target.mark(row.value));
-            Some(format!("| {language} | {store} | {what} | {peer} | {times} | {mark} |"))
-        }));
-        lines.join("\n")
-    }
-
-    pub(crate) fn json(&self, machine: &Machine, rounds: usize) -> Value {
-        let rows: Vec<_> = self.0.iter().map(Row::json).collect();
-        json!({
-            "date": machine.date,
-            "machine": machine.host,
-            "load": machine.load,
-            "versions": machine.versions,
-            "rounds": rounds,
-            "missed": self.is_missed(),
-            "rows": rows,
-        })
     }
 }
 
 impl Row {
-    fn json(&self) -> Value {
-        let beside = self.beside.as_ref().map(|(language, beside)| {
-            json!({
-                "language": language,
-                "store": beside.store,
-                "what": beside.what,
-                "peer": beside.peer,
-                "times_as_fast": beside.times,
-            })
+    fn kept(&self) -> RunRow {
+        let beside = self.beside.as_ref().map(|(language, beside)| RunBeside {
+            language: (*language).to_owned(),
+            store: beside.store.clone(),
+            what: beside.what.clone(),
+            peer: beside.peer.clone(),
+            times_as_fast: beside.times,
         });
-        json!({
-            "section": self.section,
-            "what": self.what,
-            "value": self.value,
-            "unit": self.unit,
-            "target": self.target.text(self.unit),
-            "gate": !matches!(self.target, Target::None | Target::Hoped(_)),
-            "ok": self.target.holds(self.value),
-            "beside": beside,
-        })
+        RunRow {
+            section: self.section.to_owned(),
+            what: self.what.clone(),
+            value: self.value,
+            unit: self.unit.to_owned(),
+            target: self.target.text(self.unit),
+            gate: !matches!(self.target, Target::None | Target::Hoped(_)),
+            ok: self.target.holds(self.value),
+            beside,
+        }
     }
 }
 
@@ -204,9 +148,9 @@ mod tests {
         assert!(!report.is_missed());
         report.add("rules", "a check", 601.0, "ns", Target::AtMost(600.0));
         assert!(report.is_missed());
-        let machine = Machine::default();
-        assert_eq!(report.markdown(&machine, 7).matches("MISSED").count(), 2);
-        assert_eq!(report.json(&machine, 7)["rows"][1]["ok"], false);
+        let run = report.run(&Machine::default(), 7);
+        assert_eq!(run.markdown().matches("MISSED").count(), 2);
+        assert_eq!(run.rows[1].ok, Some(false));
     }
 
     #[test]
@@ -220,9 +164,10 @@ mod tests {
         report.add("redis", "check / script", 0.5, "×", Target::AtMost(0.4));
         report.beside("Rust", Beside::new("Redis", "check", "script", 2.0));
         report.add("redis", "check", 9.0, "µs", Target::None);
-        let short = report.short(&Machine::default(), 7);
+        let run = report.run(&Machine::default(), 7);
+        let short = run.short();
         assert!(short.ends_with("|---:|---|\n| Rust | Redis | check | script | 2.00 × | MISSED |"), "{short}");
-        let rows = &report.json(&Machine::default(), 7)["rows"];
-        assert_eq!((&rows[0]["beside"]["times_as_fast"], &rows[1]["beside"]), (&json!(2.0), &Value::Null));
+        let told: Vec<_> = run.rows.iter().map(|row| row.beside.as_ref().map(|beside| beside.times_as_fast)).collect();
+        assert_eq!(told, [Some(2.0), None]);
     }
 }

@@ -1,6 +1,6 @@
 //! What the packages for Ruby, Go and Python cost: each measures itself, and tells rows with their targets.
 
-use crate::ceiling::{Ceiling, Load};
+use crate::ceiling::{Ceiling, Keys, Load};
 use crate::go;
 use crate::report::{Beside, Report, Target};
 use crate::server::Server;
@@ -85,14 +85,14 @@ pub(crate) fn measured(
 ) -> Result<Vec<String>, Box<dyn Error>> {
     type Measure = fn(&mut Ceiling, usize) -> Result<Told, Box<dyn Error>>;
     let alone = Load::new(3, 1);
-    let (name, loads, measure): (_, &[Load], Measure) = match section {
-        "ruby" => ("Ruby", &[alone], ruby),
-        "go" => ("Go", &[alone, Load::new(3, 50)], go::measure),
-        "python" => ("Python", &[alone], python),
+    let (name, keys, loads, measure): (_, _, &[Load], Measure) = match section {
+        "ruby" => ("Ruby", Keys::Users, &[alone], ruby),
+        "go" => ("Go", Keys::Go, &[alone, Load::new(3, 50)], go::measure),
+        "python" => ("Python", Keys::Python, &[alone], python),
         _ => return Err(io::Error::other(format!("no package `{section}`")).into()),
     };
     let server = Server::start()?;
-    let mut ceiling = Ceiling::of(&server, loads)?;
+    let mut ceiling = Ceiling::of(&server, keys, loads)?;
     let told = measure(&mut ceiling, rounds)?;
     add(section, name, told, |load| ceiling.rate(load), report)
 }
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn a_rate_has_its_share_of_the_ceiling_behind_it() {
         let row = json!({ "what": "a", "value": 50.0, "unit": "/s", "ceiling": { "rules": 3, "connections": 50 } });
-        let rows = report_of(&json!([row])).json(&Machine::default(), 7)["rows"].clone();
+        let rows = json!(report_of(&json!([row])).run(&Machine::default(), 7).rows);
         assert_eq!(rows[1]["what"], "redis-benchmark: 3 rules, 50 connections");
         assert_eq!((&rows[1]["value"], &rows[2]["value"]), (&json!(200.0), &json!(0.25)));
         let told = read(&json!([row])).expect("rows");
@@ -234,7 +234,7 @@ mod tests {
     fn a_ratio_to_a_peer_is_in_the_short_table() {
         let beside = json!({ "store": "memory", "what": "check", "peer": "rack-attack", "times": 21.5 });
         let row = json!({ "what": "a", "value": 21.5, "unit": "×", "beside": beside, "target": { "at_least": 20 } });
-        let short = report_of(&json!([row])).short(&Machine::default(), 7);
+        let short = report_of(&json!([row])).run(&Machine::default(), 7).short();
         assert!(short.ends_with("| Ruby | memory | check | rack-attack | 21.50 × | ok |"), "{short}");
     }
 
