@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -236,3 +238,64 @@ def test_the_same_of_a_cluster(cluster: PrivateCluster) -> None:
 def close_all(server: PrivateRedis) -> None:
     with redis.Redis(port=server.port) as other:
         other.client_kill_filter(_type="normal")
+
+
+async def test_a_loop_that_somebody_held_is_not_the_store_s_lag(own_server: PrivateRedis) -> None:
+    client = redis.asyncio.Redis(port=own_server.port)
+    limiter = limiter_on(client, deadline=0.1)
+    await limiter.acheck({"ip": "1"})
+    for _ in range(7):
+        task = asyncio.create_task(limiter.acheck({"ip": "1"}))
+        # It has begun, and sent nothing.
+        await asyncio.sleep(0)
+        time.sleep(0.15)  # noqa: ASYNC251
+        assert not (await task).error
+    await client.aclose()
+
+
+def test_a_pool_without_a_connection_is_no_dead_store(
+    own_server: PrivateRedis, caplog: pytest.LogCaptureFixture
+) -> None:
+    with redis.Redis(port=own_server.port, max_connections=1) as client:
+        limiter = limiter_on(client)
+        taken = client.connection_pool.get_connection()
+        assert [limiter.check({"ip": "1"}).error for _ in range(10)] == [True] * 10
+        client.connection_pool.release(taken)
+        assert not limiter.check({"ip": "1"}).error
+    assert {line.rate_limit["class_name"] for line in caplog.records} == {"MaxConnectionsError"}  # type: ignore[attr-defined]
+
+
+async def test_nor_is_one_of_asyncio(own_server: PrivateRedis, caplog: pytest.LogCaptureFixture) -> None:
+    client = redis.asyncio.Redis(port=own_server.port, max_connections=1)
+    limiter = limiter_on(client)
+    taken = await client.connection_pool.get_connection()
+    assert [(await limiter.acheck({"ip": "1"})).error for _ in range(10)] == [True] * 10
+    await client.connection_pool.release(taken)
+    assert not (await limiter.acheck({"ip": "1"})).error
+    assert {line.rate_limit["class_name"] for line in caplog.records} == {"MaxConnectionsError"}  # type: ignore[attr-defined]
+    await client.aclose()
+
+
+CLOSED = """
+import asyncio, gc, sys
+import redis.asyncio
+from labkit_ratelimit import Limiter, Rule
+
+limiter = Limiter("closed", [Rule(name="all", limit=5, period_s=60)], redis.asyncio.Redis(port=int(sys.argv[1])))
+sys.unraisablehook = lambda what: print(what.object, repr(what.exc_value))
+loop = asyncio.new_event_loop()
+task = loop.create_task(limiter.acheck({}))
+loop.run_until_complete(asyncio.sleep(0.05))
+loop.close()
+del task
+gc.collect()
+"""
+
+
+def test_a_loop_that_is_closed_under_a_call_is_silent(own_server: PrivateRedis) -> None:
+    own_server.pause()
+    words = [sys.executable, "-c", CLOSED, str(own_server.port)]
+    said = subprocess.run(words, capture_output=True, text=True, timeout=30, check=True).stdout
+    own_server.go_on()
+    # What the client says is its own.
+    assert "acheck" not in said, said

@@ -175,3 +175,36 @@ def test_interruptions_hide_no_dead_store(own_server: PrivateRedis, caplog: pyte
         assert messages(caplog).count("rate_limit_circuit_open") == 1
         assert failed(limiter) == 10
         own_server.go_on()
+
+
+def test_what_shares_its_code_with_a_handler_is_none() -> None:
+    def traced(function: Any) -> Any:
+        return lambda *words: function(*words)
+
+    def fails() -> int:
+        raise ValueError("no number")
+
+    before = signal.signal(signal.SIGALRM, traced(print))
+    try:
+        assert in_memory(per_ip(traced(fails))).check({"ip": "1"}).error
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_handler_that_takes_its_leave_is_one_all_the_same() -> None:
+    def once(*_: object) -> None:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        raise Interrupt
+
+    def slow() -> int:
+        time.sleep(0.2)
+        return 5
+
+    before = signal.signal(signal.SIGALRM, once)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(Interrupt):
+            in_memory(per_ip(slow)).check({"ip": "1"})
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

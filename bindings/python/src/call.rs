@@ -170,10 +170,13 @@ impl Call {
         self.settle_by(py, Err(Fault::deadline(deadline)))
     }
 
-    /// Says that it was not sent within the deadline, or too late in it: that is no news of the store. Of a clear it is as `late`.
-    fn unsent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    /// Says that it was not sent within the deadline, or too late in it, or not at all for this reason: that is no news of the
+    /// store. Of a clear it is as `late` and `fail`.
+    #[pyo3(signature = (class_name = None, message = "", /))]
+    fn unsent<'py>(&self, py: Python<'py>, class_name: Option<&str>, message: &str) -> PyResult<Bound<'py, PyAny>> {
         let core = self.core.get();
-        let fault = Fault::deadline(self.waited()?);
+        let late = Fault::deadline(self.waited()?);
+        let fault = class_name.map_or(late, |class_name| Fault::new(class_name, message));
         match self.take() {
             Waiting::Check(pending, _) => {
                 let decision = controlled(py, || Ok(core.limiter.settle_unsent(*pending, fault)))?;

@@ -170,7 +170,7 @@ def tell(task: asyncio.Task[Any], call: Call[Any]) -> None:
     error = task.exception()
     if error is None:
         call.settle(task.result())
-    elif isinstance(error, Exception) and not isinstance(error, RuntimeError):
+    elif isinstance(error, Exception) and not (isinstance(error, RuntimeError) or is_of_the_pool(error)):
         call.fail(*fault_of(error))
 
 
