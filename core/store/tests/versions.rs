@@ -40,6 +40,15 @@ fn no_script_asks_for_more_than_redis_6_2() {
                 "redis.{name}"
             );
         }
+        // So that the words below are all there are.
+        for line in source.lines().map(|line| line.split("--").next().unwrap_or_default()) {
+            assert!(!line.contains('"') && !line.contains("[["), "a text in other quotes: {line}");
+            for call in line.split("call(").skip(1) {
+                let is_plain =
+                    call.strip_prefix('\'').is_some_and(|word| word.starts_with(|c: char| c.is_ascii_uppercase()));
+                assert!(is_plain, "a command that is no plain word in capitals: {line}");
+            }
+        }
         let called: Vec<&str> = words(source).collect();
         assert!(!called.is_empty(), "no command was found: this test does not read the script any more");
         for word in called {
