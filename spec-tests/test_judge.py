@@ -3,6 +3,7 @@
 Every test runs the real command, from a copy of this room in a folder of its own, with `fake_runner.py` in the place of a language.
 """
 
+import gzip
 import json
 import os
 import shutil
@@ -353,6 +354,28 @@ class OtherCommands(RoomTest):
         self.assert_fails(self.run_command("log", "/nowhere", "--limiter", "x", "--rules", "y"), "/nowhere cannot be read", status=2)
         (self.root / "log").write_text("hello\n")
         self.assert_fails(self.run_command("log", str(self.root / "log"), "--limiter", "x", "--rules", "y"), "line 1 is none of", status=2)
+
+    def test_log_that_cannot_be_played(self) -> None:
+        good = b'198.18.0.1 - - [17/May/2015:10:05:01 +0000] "GET /a HTTP/1.1" 200 5 "-" "curl"\n'
+        packed = gzip.compress(good)
+        damaged = packed[:12] + bytes([packed[12] ^ 0xFF, *packed[13:]])
+        for log, text in (
+            (good + good.replace(b"17/May", b"99/Foo"), "line 2 has no time such as"),
+            (good.replace(b"+0000", b"+9900"), "line 1 has no time such as"),
+            (damaged, "log cannot be read"),
+            (packed[:10] + b"\xff" * 20, "log cannot be read"),
+            (packed[:-9], "log cannot be read"),
+        ):
+            with self.subTest(log):
+                (self.root / "log").write_bytes(log)
+                (self.root / "rules.yaml").write_text("rate_limits: {}\n")
+                ran = self.run_command("log", str(self.root / "log"), "--limiter", "x", "--rules", str(self.root / "rules.yaml"))
+                self.assert_fails(ran, text, status=2)
+        (self.root / "log").write_bytes(good)
+        (self.root / "latin").write_bytes(b"# \xe9t\xe9\n")
+        for option in ("--rules", "--available"):
+            ran = self.run_command("log", str(self.root / "log"), "--limiter", "x", option, str(self.root / "latin"))
+            self.assert_fails(ran, "latin is not UTF-8, from byte 2 on", status=2)
 
     def test_together(self) -> None:
         ran = self.run_command("together", "--calls", "64")
