@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from judge import results
+from judge import results, sources
+from judge.languages import LANGUAGES
 from judge.scenario import STORES, Scenario
 from judge.verdict import Verdict
 
@@ -41,6 +42,46 @@ class Kept(FolderTest):
             for run in runs:
                 run.join()
         self.assertEqual({"one": dict.fromkeys(STORES, "ok")}, results.cells(self.folder, "rust", [ONE], "build"))
+
+
+class Sources(FolderTest):
+    def digests(self) -> dict[str, str]:
+        return {language: sources.of(self.folder, language) for language in LANGUAGES}
+
+    def test_each_file_that_answers_hang_on_changes_the_digest(self) -> None:
+        for file, languages in {
+            "Cargo.lock": set(LANGUAGES),
+            "core/engine/src/lib.rs": set(LANGUAGES),
+            "core/store/src/redis/chain.lua": set(LANGUAGES),
+            "spec-tests/age.lua": set(LANGUAGES),
+            "spec-tests/judge/compare.py": set(LANGUAGES),
+            "spec-tests/schema.json": set(LANGUAGES),
+            "spec-tests/transcript-schema.json": set(LANGUAGES),
+            "core/native/src/lib.rs": {"rust"},
+            "spec-tests/rust/src/main.rs": {"rust"},
+            "ruby/labkit-ratelimit.gemspec": {"ruby"},
+            "ruby/lib/labkit_ratelimit.rb": {"ruby"},
+            "bindings/c/include/labkit_ratelimit.h": {"go"},
+            "ci/go-library": {"go"},
+            "go/goredis/go.sum": {"go"},
+            "spec-tests/go/go.sum": {"go"},
+            "ci/requirements.txt": {"python"},
+            "python/pyproject.toml": {"python"},
+        }.items():
+            with self.subTest(file):
+                before = self.digests()
+                (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
+                (self.folder / file).write_text("one")
+                written = self.digests()
+                (self.folder / file).write_text("two")
+                changed = self.digests()
+                for first, second in ((before, written), (written, changed)):
+                    self.assertEqual(languages, {language for language in LANGUAGES if first[language] != second[language]})
+
+    def test_each_place_is_there(self) -> None:
+        root = Path(__file__).resolve().parent.parent
+        named = [*sources.CORE, *sources.JUDGE, *sources.BINDINGS.values(), *(place for places in sources.PACKAGES.values() for place in places)]
+        self.assertEqual([], [place for place in named if not (root / place).exists()])
 
 
 if __name__ == "__main__":
