@@ -296,8 +296,13 @@ class OtherCommands(RoomTest):
         )
         self.assertEqual(0, self.run_command("all", "--again").returncode)
         for fault, text in {"no_done": "the runner ended early", "wrong_version": "that library is not this build"}.items():
-            self.assert_fails(self.run_command("all", "--again", fault=fault), text)
-        self.assertEqual(0, self.run_command("all", "--again").returncode)
+            broken = f"{fault}@memory"
+            for arguments in (("all", "--again"), ("all",), ("all",)):  # the next one must not be green for what the last one kept
+                ran = self.run_command(*arguments, fault=broken)
+                self.assert_fails(ran, "rust memory second: was not run", status=1)
+                for language in LANGUAGES:
+                    self.assertRegex(ran.stderr, f"FAIL {language} +memory +\\(runner\\): .*{text}")
+            self.assertEqual(0, self.run_command("all").returncode)
         before = written.read_text()
         self.write("one.json", scenario("first", stores=["memory"]))
         self.run_command("--write-manifest")

@@ -11,7 +11,7 @@ from unittest import mock
 from judge import results, sources
 from judge.languages import LANGUAGES
 from judge.scenario import STORES, Scenario
-from judge.verdict import Verdict
+from judge.verdict import RUNNER, Verdict
 
 ONE = Scenario("one", Path("one.json"), {"name": "one"}, STORES)
 
@@ -42,6 +42,15 @@ class Kept(FolderTest):
             for run in runs:
                 run.join()
         self.assertEqual({"one": dict.fromkeys(STORES, "ok")}, results.cells(self.folder, "rust", [ONE], "build"))
+
+    def test_an_unsound_run_keeps_nothing_and_is_forgotten_with_what_was_before(self) -> None:
+        for store in STORES:
+            self.keep(store)
+        other = Scenario("other", Path("one.json"), {"name": "other"}, STORES)
+        broken = Verdict(RUNNER, "rust", "redis", breaches=("ended early",))
+        verdicts = [Verdict("one", "rust", "memory"), Verdict("one", "rust", "redis"), Verdict("other", "rust", "redis"), broken]
+        results.keep(self.folder, "rust", [ONE, other], verdicts, "build")
+        self.assertEqual({"one": {"memory": "ok", "cluster": "ok"}, "other": {}}, results.cells(self.folder, "rust", [ONE, other], "build"))
 
 
 class Sources(FolderTest):

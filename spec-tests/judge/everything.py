@@ -9,9 +9,10 @@ from judge.languages import LANGUAGES
 from judge.misuse import Misuse
 from judge.room import Room
 from judge.scenario import STORES
+from judge.verdict import Verdict
 
-Play = Callable[[str, list[str]], bool]
-"""Plays a language on stores: whether all passed."""
+Play = Callable[[str, list[str]], list[Verdict]]
+"""Plays a language on stores, and keeps what passed."""
 
 
 def run(room: Room, arguments: Sequence[str], play: Play) -> int:
@@ -22,7 +23,7 @@ def run(room: Room, arguments: Sequence[str], play: Play) -> int:
     parser.add_argument("--again", action="store_true", help="also what passed already, with the same sources and scenarios")
     options = parser.parse_args(arguments)
     scenarios = room.scenarios()
-    passed = True
+    red: list[Verdict] = []
     for language in LANGUAGES:
         build = sources.of(room.root, language)
         kept = results.cells(room.results, language, scenarios, build)
@@ -34,18 +35,20 @@ def run(room: Room, arguments: Sequence[str], play: Play) -> int:
         if not stores:
             print(f"{language}: every cell is ok already, with these sources", flush=True)
             continue
-        passed = play(language, stores) and passed
+        red += [verdict for verdict in play(language, stores) if not verdict.passed]
     cells = {language: results.cells(room.results, language, scenarios, sources.of(room.root, language)) for language in LANGUAGES}
     text = matrix.markdown(scenarios, cells)
     file = room.home / "MATRIX.md"
     before = file.read_text(encoding="utf-8") if file.exists() else ""
-    faults = matrix.faults(scenarios, cells)
+    # What is no scenario's, a runner that broke off say, has no cell to show it.
+    faults = [str(verdict) for verdict in red if verdict.name.startswith("(")]
+    faults += matrix.faults(scenarios, cells)
     if not options.fewer:
         faults += [f"MATRIX.md had a cell that is gone: {cell}" for cell in sorted(matrix.passed_in(before) - matrix.passed_in(text))]
     if options.check and before != text:
         faults.append("MATRIX.md is not what this run gives: run spec-tests/run all, and commit what it writes")
     print(matrix.summary(scenarios, cells))
-    if faults or not passed:
+    if faults or red:
         print(*faults[:20], *([f"and {len(faults) - 20} more"] if len(faults) > 20 else []), sep="\n", file=sys.stderr)
         return 1
     file.write_text(text, encoding="utf-8")

@@ -11,11 +11,16 @@ from typing import Any
 
 from judge.scenario import Scenario
 from judge.strict_json import write
-from judge.verdict import Verdict
+from judge.verdict import RUNNER, Verdict
 
 
 def keep(folder: Path, language: str, scenarios: Iterable[Scenario], verdicts: Iterable[Verdict], build: str) -> None:
-    """In: where results are kept, what a run gave, and the digest of its sources. Adds to the language's file; what is not of this run stays."""
+    """In: where results are kept, what a run gave, and the digest of its sources. Adds to the language's file; what is not of this run stays.
+
+    Of a store whose run was unsound nothing is kept, and what was kept of its scenarios is forgotten: the same sources gave both.
+    """
+    verdicts = list(verdicts)
+    unsound = {verdict.store for verdict in verdicts if verdict.name == RUNNER}
     digests = {scenario.name: _digest(scenario) for scenario in scenarios}
     with _alone(folder, language):
         results = _read(folder, language)
@@ -26,6 +31,8 @@ def keep(folder: Path, language: str, scenarios: Iterable[Scenario], verdicts: I
                 if row.get("made_of") != made_of:
                     row = {"made_of": made_of}
                 row[verdict.store] = "ok" if verdict.passed else "FAIL"
+                if verdict.store in unsound:
+                    del row[verdict.store]
                 results[verdict.name] = row
         fresh = folder / f"{language}.{os.getpid()}.tmp"
         fresh.write_text(json.dumps(results, indent=1, sort_keys=True), encoding="utf-8")
