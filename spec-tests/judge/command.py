@@ -10,7 +10,7 @@ from typing import TextIO
 
 from generator import command as random_command
 from judge import everything, log, manifest, matrix, recordings, results, sources, together
-from judge.languages import LANGUAGES
+from judge.languages import LANGUAGES, stand_ins
 from judge.misuse import Misuse
 from judge.play import play
 from judge.room import Room
@@ -74,7 +74,7 @@ def _run(room: Room, arguments: Sequence[str]) -> int:
 
 
 def _judged(room: Room, language: str, stores: Sequence[str], files: Sequence[Path] = (), form: str = "text") -> list[Verdict]:
-    """In: a language, stores, files or none for all, and what goes to stdout. Out: the verdicts, which are printed and kept."""
+    """In: a language, stores, files or none for all, and what goes to stdout. Out: the verdicts, printed, and kept if of this build."""
     scenarios = room.scenarios(files)
     verdicts: list[Verdict] = []
     report = sys.stdout if form == "text" else sys.stderr
@@ -88,7 +88,10 @@ def _judged(room: Room, language: str, stores: Sequence[str], files: Sequence[Pa
         new = judge(played.scenarios, played.transcript, language, store)
         print(*new, sep="\n", file=report, flush=True)
         verdicts += new
-    results.keep(room.results, language, scenarios, verdicts, sources.of(room.root, language))
+    if variables := stand_ins(language):
+        print(f"{language}: nothing is kept, as {' and '.join(variables)} let another play than what is built here", file=report)
+    else:
+        results.keep(room.results, language, scenarios, verdicts, sources.of(room.root, language))
     if not files:
         verdicts += _against_manifest(room, language, stores, scenarios, verdicts, report)
     if not verdicts:
