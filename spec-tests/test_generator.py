@@ -3,12 +3,15 @@
 import json
 import unittest
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from generator import documents, grid, identifiers, scenarios, shrink
+from generator import command, documents, grid, identifiers, scenarios, shrink
 from generator.rule_lists import rules_of
+from judge.languages import Runner
+from judge.play import Play
 from judge.room import Room
-from judge.scenario import findings_of
+from judge.scenario import Scenario, findings_of
+from judge.transcript import Played, Transcript
 from test_judge import RoomTest
 
 SEEDS = range(1000)
@@ -158,6 +161,40 @@ class Shrink(unittest.TestCase):
         self.assertEqual({"l": {"description": "Some.", "default_rules": [{"name": "a"}]}}, smallest["available_limiters"])
         self.assertEqual([{"name": "a", "match": {}}, {"name": "b", "match": {}}], rules[:2])
         self.assertEqual(["available_limiters", "steps"], sorted(shrink.shrink(scenario, lambda smaller: bool(rules_of(smaller)))))
+
+
+class Differences(unittest.TestCase):
+    """Languages are held against each other on their own store, so that GCRA counts are looked at on real ones too."""
+
+    RULE: ClassVar = {"name": "a", "action": "limit", "algorithm": "gcra", "limit": 60, "period_s": 12000}
+    SCENARIO = Scenario("random_1", Path("random.json"), {"name": "random_1", "rules": [RULE], "steps": [{"check": {}}]}, ("memory", "redis"))
+
+    def differences(self, rule: str = "a", **counts: float) -> list[str]:
+        """In: `<language>_<store>` and the count there, 7 elsewhere. Out: what differs."""
+        places = [command.Place(language, store, Runner(()), ()) for store in ("memory", "redis") for language in ("rust", "go", "ruby")]
+        plays = []
+        for place in places:
+            count = counts.get(f"{place.language}_{place.store}", 7)
+            info = {"limit": 60, "period_s": 12000, "count": count, "remaining": 53, "reset_after": 9, "retry_after": None, "banned": False}
+            entry = {"rule": rule, "exceeded": False, "info": info}
+            played = Played(None, [{**entry, "evaluations": [entry]}])
+            plays.append(Play(place.language, place.store, (self.SCENARIO,), "", Transcript({"random_1": played})))
+        return [text for *_, text in command._differences(self.SCENARIO, places, plays)]
+
+    def test_counts_on_a_real_store_keep_to_what_drains_in_a_second(self) -> None:
+        self.assertEqual([], self.differences(go_redis=7.004))
+        self.assertEqual([], self.differences(rust_redis=7.004, ruby_redis=6.9999))
+        told = "rust redis against ruby redis: step 0 (check) info.count: 7 against 7.006"
+        self.assertEqual([told, told.replace("info", "evaluations[0].info")], self.differences(ruby_redis=7.006))
+        self.assertIn("rust memory against go memory: step 0 (check) info.count: 7 against 7.004", self.differences(go_memory=7.004))
+
+    def test_between_stores_they_are_not_compared(self) -> None:
+        self.assertEqual([], self.differences(rust_redis=8, go_redis=8, ruby_redis=8))
+
+    def test_other_counts_are_compared_exactly_between_all(self) -> None:
+        found = self.differences("b", rust_redis=8, go_redis=8, ruby_redis=9)
+        against = ["rust memory against rust redis", "rust memory against go redis", "rust redis against ruby redis"]
+        self.assertEqual(against, [text.split(":")[0] for text in found[::2]])
 
 
 class Command(RoomTest):

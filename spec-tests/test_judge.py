@@ -3,6 +3,7 @@
 Every test runs the real command, from a copy of this room in a folder of its own, with `fake_runner.py` in the place of a language.
 """
 
+import gzip
 import json
 import os
 import shutil
@@ -27,6 +28,16 @@ def scenario(name: str, **fields: Any) -> dict[str, Any]:
     return {"name": name, "limiter": "notes_create", "rules": [RULE], "steps": [CHECK, {"advance": 60}, CHECK], **fields}
 
 
+# At the end of judge/languages.py: what is "built" in the copy of this room is a fake.
+FAKES = """
+def _fake(language: str) -> Callable[[Path], Runner]:
+    return lambda root: Runner((sys.executable, str(root / "spec-tests" / "fake_runner.py"), "--language", language))
+
+
+LANGUAGES.update({language: _fake(language) for language in LANGUAGES})
+"""
+
+
 class RoomTest(unittest.TestCase):
     """A copy of the room with two scenarios, and ways to run its command."""
 
@@ -42,6 +53,8 @@ class RoomTest(unittest.TestCase):
                 shutil.copytree(source, self.home / name, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy2(source, self.home / name)
+        with (self.home / "judge" / "languages.py").open("a") as table:
+            table.write(FAKES)
         (self.root / "Cargo.toml").write_text('[workspace]\n[workspace.package]\nversion = "1.2.3"\n')
         (self.home / "scenarios").mkdir()
         self.write("one.json", scenario("first"), scenario("second", why="the same again"))
@@ -53,12 +66,8 @@ class RoomTest(unittest.TestCase):
         return path
 
     def run_command(self, *arguments: str, fault: str = "", **environment: str) -> "subprocess.CompletedProcess[str]":
-        runners = {
-            f"LABKIT_SPEC_RUNNER_{language.upper()}": f"{sys.executable} {self.home / 'fake_runner.py'} --language {language}"
-            for language in LANGUAGES
-        }
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("LABKIT_") and name != "CARGO_TARGET_DIR"}
-        env = {**inherited, **runners, "LABKIT_FAKE_FAULT": fault, **environment}
+        env = {**inherited, "LABKIT_FAKE_FAULT": fault, **environment}
         command = [sys.executable, str(self.home / "run"), *arguments]
         return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
 
@@ -295,8 +304,13 @@ class OtherCommands(RoomTest):
         )
         self.assertEqual(0, self.run_command("all", "--again").returncode)
         for fault, text in {"no_done": "the runner ended early", "wrong_version": "that library is not this build"}.items():
-            self.assert_fails(self.run_command("all", "--again", fault=fault), text)
-        self.assertEqual(0, self.run_command("all", "--again").returncode)
+            broken = f"{fault}@memory"
+            for arguments in (("all", "--again"), ("all",), ("all",)):  # the next one must not be green for what the last one kept
+                ran = self.run_command(*arguments, fault=broken)
+                self.assert_fails(ran, "rust memory second: was not run", status=1)
+                for language in LANGUAGES:
+                    self.assertRegex(ran.stderr, f"FAIL {language} +memory +\\(runner\\): .*{text}")
+            self.assertEqual(0, self.run_command("all").returncode)
         before = written.read_text()
         self.write("one.json", scenario("first", stores=["memory"]))
         self.run_command("--write-manifest")
@@ -304,6 +318,42 @@ class OtherCommands(RoomTest):
         self.assertEqual(before, written.read_text())
         self.assertEqual(0, self.run_command("all", "--fewer").returncode)
         self.assertEqual(1, written.read_text().count("| `"))
+
+    def test_what_is_not_this_build_keeps_nothing(self) -> None:
+        fake = f"{sys.executable} {self.home / 'fake_runner.py'}"
+        for language, variable, value in (
+            *((language, f"LABKIT_SPEC_RUNNER_{language.upper()}", f"{fake} --language {language}") for language in LANGUAGES),
+            ("ruby", "LABKIT_SPEC_RUBY", "ruby"),
+            ("python", "LABKIT_SPEC_PYTHON", "python3"),
+            ("python", "LABKIT_SPEC_CALLS", "async"),
+            ("rust", "LABKIT_SPEC_CONNECTION", "native"),
+        ):
+            with self.subTest(variable):
+                ran = self.run_command(language, "--store", "memory", **{variable: value})
+                self.assertEqual(0, ran.returncode, ran.stdout + ran.stderr)
+                self.assertIn(f"{language}: nothing is kept, as {variable}", ran.stdout)
+                self.assert_fails(self.run_command("matrix", language), "| `first` | ? ? ? |")
+                other = next(other for other in LANGUAGES if other != language)
+                self.assertNotIn("nothing is kept", self.run_command(other, "--store", "memory", **{variable: value}).stdout)
+                shutil.rmtree(self.root / "target")
+        for variable, value in (("LABKIT_SPEC_CALLS", "sync"), ("LABKIT_SPEC_CONNECTION", "host"), ("LABKIT_SPEC_PYTHON", "")):
+            for language in LANGUAGES:
+                self.assertNotIn("nothing is kept", self.run_command(language, "--store", "memory", **{variable: value}).stdout)
+
+    def test_all_with_what_is_not_this_build(self) -> None:
+        self.write("one.json", scenario("first", stores=["memory"]), scenario("second", stores=["memory"]))
+        self.run_command("--write-manifest")
+        named = {"LABKIT_SPEC_RUNNER_GO": f"{sys.executable} {self.home / 'fake_runner.py'} --language go"}
+        ran = self.run_command("all", **named)
+        self.assertEqual(0, ran.returncode, ran.stdout + ran.stderr)
+        self.assertIn("MATRIX.md stays as it is", ran.stdout)
+        self.assertFalse((self.home / "MATRIX.md").exists())
+        self.assert_fails(self.run_command("matrix"), "| go | 0 of 2 |", "| python | 2 of 2 |")
+        self.assertEqual(0, self.run_command("all").returncode)
+        self.assert_fails(self.run_command("all", "--check", **named), "env --unset=LABKIT_SPEC_RUNNER_GO spec-tests/run all --check", status=2)
+        # It plays although the cells of this build are ok.
+        self.assert_fails(self.run_command("all", fault="wrong_value", **named), "FAIL go memory  second: step 2")
+        self.assertEqual(0, self.run_command("all", "--check").returncode)
 
     def test_a_runner_must_use_the_library_that_was_built(self) -> None:
         built, old = self.root / "built.so", self.root / "old.so"
@@ -353,6 +403,28 @@ class OtherCommands(RoomTest):
         self.assert_fails(self.run_command("log", "/nowhere", "--limiter", "x", "--rules", "y"), "/nowhere cannot be read", status=2)
         (self.root / "log").write_text("hello\n")
         self.assert_fails(self.run_command("log", str(self.root / "log"), "--limiter", "x", "--rules", "y"), "line 1 is none of", status=2)
+
+    def test_log_that_cannot_be_played(self) -> None:
+        good = b'198.18.0.1 - - [17/May/2015:10:05:01 +0000] "GET /a HTTP/1.1" 200 5 "-" "curl"\n'
+        packed = gzip.compress(good)
+        damaged = packed[:12] + bytes([packed[12] ^ 0xFF, *packed[13:]])
+        for log, text in (
+            (good + good.replace(b"17/May", b"99/Foo"), "line 2 has no time such as"),
+            (good.replace(b"+0000", b"+9900"), "line 1 has no time such as"),
+            (damaged, "log cannot be read"),
+            (packed[:10] + b"\xff" * 20, "log cannot be read"),
+            (packed[:-9], "log cannot be read"),
+        ):
+            with self.subTest(log):
+                (self.root / "log").write_bytes(log)
+                (self.root / "rules.yaml").write_text("rate_limits: {}\n")
+                ran = self.run_command("log", str(self.root / "log"), "--limiter", "x", "--rules", str(self.root / "rules.yaml"))
+                self.assert_fails(ran, text, status=2)
+        (self.root / "log").write_bytes(good)
+        (self.root / "latin").write_bytes(b"# \xe9t\xe9\n")
+        for option in ("--rules", "--available"):
+            ran = self.run_command("log", str(self.root / "log"), "--limiter", "x", option, str(self.root / "latin"))
+            self.assert_fails(ran, "latin is not UTF-8, from byte 2 on", status=2)
 
     def test_together(self) -> None:
         ran = self.run_command("together", "--calls", "64")

@@ -27,7 +27,7 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Place:
-    """One language on one store: where scenarios are played. The first place is the one the others are held against."""
+    """One language on one store: where scenarios are played. Others are held against the first place, and the first one on their store."""
 
     language: str
     store: str
@@ -36,6 +36,10 @@ class Place:
 
     def __str__(self) -> str:
         return f"{self.language} {self.store}"
+
+
+Difference = tuple[int, int, str]
+"""The index of the place that another one was held against, that one's, and what differs. Twice the same index: the place alone shows it."""
 
 
 def run(room: Room, arguments: Sequence[str]) -> int:
@@ -102,30 +106,36 @@ def _written(room: Room, file: Path, drawn: Sequence[dict[str, Any]]) -> list[Sc
     return [Scenario(data["name"], file, data, stores_of(data)) for data in drawn]
 
 
-def _differences(scenario: Scenario, places: Sequence[Place], plays: Sequence[Play]) -> list[tuple[int, str]]:
-    """Each with the index of the place that differs from the first one; 0 for what the first one alone shows."""
+def _differences(scenario: Scenario, places: Sequence[Place], plays: Sequence[Play]) -> list[Difference]:
+    """What differs, place by place: from the first one on its store, or else from the first of all."""
     played = [play.transcript.played.get(scenario.name) for play in plays]
-    first = played[0]
-    found: list[tuple[int, str]] = []
+    found: list[Difference] = []
     for index, (place, other) in enumerate(zip(places, played, strict=True)):
         if other is None:
-            found.append((index, f"{place}: was not run"))
+            found.append((index, index, f"{place}: was not run"))
             continue
-        found += [(index, f"{place}: {problem}") for problem in other.problems]
+        found += [(index, index, f"{place}: {problem}") for problem in other.problems]
         if "expect_build_error" in scenario.data:
-            found += [(index, f"{place}: build: {mismatch}") for mismatch in build_mismatches(scenario.data["expect_build_error"], other.build)]
-        if index and first is not None:
-            on_memory = places[0].store == place.store == "memory"
-            found += [(index, f"{places[0]} against {place}: {text}") for text in between(scenario, first, other, on_memory)]
+            wrong = build_mismatches(scenario.data["expect_build_error"], other.build)
+            found += [(index, index, f"{place}: build: {mismatch}") for mismatch in wrong]
+        nearest = next(number for number, one in enumerate(places) if one.store == place.store)
+        for held in dict.fromkeys((nearest, 0)):
+            against, first = places[held], played[held]
+            if held == index or first is None:
+                continue
+            texts = between(scenario, first, other, (against.store, place.store))
+            found += [(held, index, f"{against} against {place}: {text}") for text in texts]
+            if texts:
+                break
     return found
 
 
-def _report(room: Room, folder: Path, places: Sequence[Place], scenario: Scenario, differences: list[tuple[int, str]]) -> None:
+def _report(room: Room, folder: Path, places: Sequence[Place], scenario: Scenario, differences: list[Difference]) -> None:
     seed = scenario.name.removeprefix("random_")
     print(f"FAIL {scenario.name}")
-    for _, text in differences[:SHOWN]:
+    for _, _, text in differences[:SHOWN]:
         print(f"  {text}")
-    pair = [places[index] for index in sorted({0, differences[0][0]})]
+    pair = [places[index] for index in sorted(set(differences[0][:2]))]
     print("  repeat: spec-tests/run random " + " ".join(dict.fromkeys(place.language for place in places)), end="")
     print(f" --seed {seed} --count 1 " + " ".join(f"--store {store}" for store in dict.fromkeys(place.store for place in places)))
 

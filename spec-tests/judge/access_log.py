@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,12 +27,8 @@ class Rules:
 
     def texts(self) -> dict[str, Any]:
         """Out: the fields of a played log that speak of them."""
-        try:
-            available = self.available_limiters and self.available_limiters.read_text(encoding="utf-8")
-            files = [file.read_text(encoding="utf-8") for file in self.rate_limits]
-        except OSError as error:
-            raise Misuse(f"{error.filename} cannot be read: {error.strerror}") from error
-        return {"limiter": self.limiter, "available_limiters": available, "rate_limits": files}
+        available = self.available_limiters and _text(self.available_limiters)
+        return {"limiter": self.limiter, "available_limiters": available, "rate_limits": [_text(file) for file in self.rate_limits]}
 
 
 def read(file: Path) -> list[tuple[int, list[dict[str, str]]]]:
@@ -39,7 +36,7 @@ def read(file: Path) -> list[tuple[int, list[dict[str, str]]]]:
     try:
         packed = file.read_bytes()
         text = gzip.decompress(packed) if packed.startswith(b"\x1f\x8b") else packed
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise Misuse(f"{file} cannot be read: {error}") from error
     requests = sorted(_requests(file, text.decode("utf-8", "replace")), key=lambda request: request[0])
     if not requests:
@@ -54,4 +51,17 @@ def _requests(file: Path, text: str) -> Iterator[tuple[int, dict[str, str]]]:
             raise Misuse(f"{file}: line {number} is none of a combined log: {line[:100]}")
         ip, when, method, target, agent = found.groups()
         identifier = {"ip": ip, "method": method, "path": target.partition("?")[0], "user_agent": agent}
-        yield int(datetime.strptime(when, TIME).timestamp()), {name: value for name, value in identifier.items() if value != "-"}
+        try:
+            at = int(datetime.strptime(when, TIME).timestamp())
+        except ValueError as error:
+            raise Misuse(f"{file}: line {number} has no time such as 17/May/2015:10:05:01 +0000: {when}") from error
+        yield at, {name: value for name, value in identifier.items() if value != "-"}
+
+
+def _text(document: Path) -> str:
+    try:
+        return document.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Misuse(f"{document} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise Misuse(f"{document} is not UTF-8, from byte {error.start} on") from error

@@ -10,12 +10,12 @@ from typing import TextIO
 
 from generator import command as random_command
 from judge import everything, log, manifest, matrix, recordings, results, sources, together
-from judge.languages import LANGUAGES
+from judge.languages import LANGUAGES, stand_ins
 from judge.misuse import Misuse
 from judge.play import play
 from judge.room import Room
 from judge.scenario import STORES, Scenario
-from judge.verdict import Verdict, closing_line, judge
+from judge.verdict import RUNNER, Verdict, closing_line, judge
 
 USAGE = """\
 spec-tests/run LANGUAGE [--store memory|redis|cluster]... [--format text|jsonl] [FILE...]
@@ -69,27 +69,35 @@ def _run(room: Room, arguments: Sequence[str]) -> int:
     parser.add_argument("--format", choices=("text", "jsonl"), default="text")
     parser.add_argument("files", nargs="*", type=Path)
     options = parser.parse_intermixed_args(arguments)
-    stores = _stores(options.store)
-    scenarios = room.scenarios(options.files)
+    verdicts = _judged(room, options.language, _stores(options.store), options.files, options.format)
+    return 0 if all(verdict.passed for verdict in verdicts) else 1
+
+
+def _judged(room: Room, language: str, stores: Sequence[str], files: Sequence[Path] = (), form: str = "text") -> list[Verdict]:
+    """In: a language, stores, files or none for all, and what goes to stdout. Out: the verdicts, printed, and kept if of this build."""
+    scenarios = room.scenarios(files)
     verdicts: list[Verdict] = []
-    report = sys.stdout if options.format == "text" else sys.stderr
+    report = sys.stdout if form == "text" else sys.stderr
     for store in stores:
         if not any(store in scenario.stores for scenario in scenarios):
             continue
-        played = play(room, options.language, store, scenarios)
-        if options.format == "jsonl":
+        played = play(room, language, store, scenarios)
+        if form == "jsonl":
             sys.stdout.write(played.stdout)
             sys.stdout.flush()
-        new = judge(played.scenarios, played.transcript, options.language, store)
+        new = judge(played.scenarios, played.transcript, language, store)
         print(*new, sep="\n", file=report, flush=True)
         verdicts += new
-    results.keep(room.results, options.language, scenarios, verdicts, sources.of(room.root, options.language))
-    if not options.files:
-        verdicts += _against_manifest(room, options.language, stores, scenarios, verdicts, report)
+    if variables := stand_ins(language):
+        print(f"{language}: nothing is kept, as {' and '.join(variables)} let another play than what is built here", file=report)
+    else:
+        results.keep(room.results, language, scenarios, verdicts, sources.of(room.root, language))
+    if not files:
+        verdicts += _against_manifest(room, language, stores, scenarios, verdicts, report)
     if not verdicts:
         raise Misuse(f"none of these scenarios runs on {', '.join(stores)}: name another store or file")
     print(closing_line(verdicts), file=report)
-    return 0 if all(verdict.passed for verdict in verdicts) else 1
+    return verdicts
 
 
 def _against_manifest(
@@ -98,7 +106,7 @@ def _against_manifest(
     problems = manifest.problems_of(room.manifest, scenarios)
     wanted = manifest.totals(room.manifest) if room.manifest.exists() else {}
     for store in stores if not problems else ():
-        ran = sum(verdict.store == store and verdict.name != "(runner)" and "was not run" not in verdict.breaches for verdict in verdicts)
+        ran = sum(verdict.store == store and verdict.name != RUNNER and "was not run" not in verdict.breaches for verdict in verdicts)
         if ran != wanted.get(store):
             problems.append(f"{ran} scenarios ran on {store}, MANIFEST says {wanted.get(store)}")
     if not problems:
@@ -154,10 +162,7 @@ def _matrix(room: Room, arguments: Sequence[str]) -> int:
 
 
 def _all(room: Room, arguments: Sequence[str]) -> int:
-    def play_language(language: str, stores: list[str]) -> bool:
-        return _run(room, [language, *(word for store in stores for word in ("--store", store))]) == 0
-
-    return everything.run(room, arguments, play_language)
+    return everything.run(room, arguments, lambda language, stores: _judged(room, language, stores))
 
 
 def _write_manifest(room: Room, arguments: Sequence[str]) -> int:

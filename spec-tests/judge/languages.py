@@ -135,6 +135,18 @@ def runner_of(language: str, root: Path) -> Runner:
     return LANGUAGES[language](root)
 
 
+def stand_ins(language: str) -> list[str]:
+    """In: a language. Out: the variables by which another runner, library or half of it plays than the one built here; none by default."""
+    own = {"ruby": ("LABKIT_SPEC_RUBY",), "python": ("LABKIT_SPEC_PYTHON",)}
+    named = [f"LABKIT_SPEC_RUNNER_{language.upper()}", *own.get(language, ())]
+    halves = {"rust": ("LABKIT_SPEC_CONNECTION", "host"), "python": ("LABKIT_SPEC_CALLS", "sync")}
+    found = [variable for variable in named if shlex.split(os.environ.get(variable, ""))]
+    if language in halves:
+        variable, usual = halves[language]
+        found += [variable] if os.environ.get(variable, usual) != usual else []
+    return found
+
+
 def target_folder(root: Path) -> Path:
     """In: the repository's root. Out: Cargo's target folder."""
     return root / os.environ.get("CARGO_TARGET_DIR", "target")

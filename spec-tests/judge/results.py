@@ -1,33 +1,42 @@
 """Results kept between runs, one file per language: what passed, with which scenario and which sources."""
 
+import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from judge.scenario import Scenario
 from judge.strict_json import write
-from judge.verdict import Verdict
+from judge.verdict import RUNNER, Verdict
 
 
 def keep(folder: Path, language: str, scenarios: Iterable[Scenario], verdicts: Iterable[Verdict], build: str) -> None:
-    """In: where results are kept, what a run gave, and the digest of its sources. Adds to the language's file; what is not of this run stays."""
+    """In: where results are kept, what a run gave, and the digest of its sources. Adds to the language's file; what is not of this run stays.
+
+    Of a store whose run was unsound nothing is kept, and what was kept of its scenarios is forgotten: the same sources gave both.
+    """
+    verdicts = list(verdicts)
+    unsound = {verdict.store for verdict in verdicts if verdict.name == RUNNER}
     digests = {scenario.name: _digest(scenario) for scenario in scenarios}
-    results = _read(folder, language)
-    for verdict in verdicts:
-        if verdict.name in digests:
-            made_of = f"{digests[verdict.name]} {build}"
-            row = results.get(verdict.name, {})
-            if row.get("made_of") != made_of:
-                row = {"made_of": made_of}
-            row[verdict.store] = "ok" if verdict.passed else "FAIL"
-            results[verdict.name] = row
-    folder.mkdir(parents=True, exist_ok=True)
-    fresh = folder / f"{language}.{os.getpid()}.tmp"
-    fresh.write_text(json.dumps(results, indent=1, sort_keys=True), encoding="utf-8")
-    fresh.replace(folder / f"{language}.json")
+    with _alone(folder, language):
+        results = _read(folder, language)
+        for verdict in verdicts:
+            if verdict.name in digests:
+                made_of = f"{digests[verdict.name]} {build}"
+                row = results.get(verdict.name, {})
+                if row.get("made_of") != made_of:
+                    row = {"made_of": made_of}
+                row[verdict.store] = "ok" if verdict.passed else "FAIL"
+                if verdict.store in unsound:
+                    del row[verdict.store]
+                results[verdict.name] = row
+        fresh = folder / f"{language}.{os.getpid()}.tmp"
+        fresh.write_text(json.dumps(results, indent=1, sort_keys=True), encoding="utf-8")
+        fresh.replace(folder / f"{language}.json")
 
 
 def cells(folder: Path, language: str, scenarios: Sequence[Scenario], build: str) -> dict[str, dict[str, str]]:
@@ -43,6 +52,15 @@ def cells(folder: Path, language: str, scenarios: Sequence[Scenario], build: str
         else {}
         for scenario, row in rows
     }
+
+
+@contextmanager
+def _alone(folder: Path, language: str) -> Iterator[None]:
+    """While the context lasts, no other run changes the language's file. The lock is on a file beside it, which is never replaced."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"{language}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _digest(scenario: Scenario) -> str:

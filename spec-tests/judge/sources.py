@@ -4,17 +4,21 @@ import hashlib
 from pathlib import Path
 
 BINDINGS = {"rust": "core/native", "ruby": "bindings/ruby", "go": "bindings/c", "python": "bindings/python"}
-PACKAGES = {"ruby": "ruby/lib", "go": "go", "python": "python/src"}
+PACKAGES = {
+    "ruby": ("ruby/lib", "ruby/labkit-ratelimit.gemspec"),
+    "go": ("go", "ci/go-library"),
+    "python": ("python/src", "python/pyproject.toml", "ci/requirements.txt"),
+}
 CORE = ("Cargo.lock", "Cargo.toml", "core/documents", "core/engine", "core/limiter", "core/store")
-JUDGE = ("spec-tests/judge", "spec-tests/age.lua")
-ENDINGS = {".rs", ".lua", ".toml", ".lock", ".rb", ".go", ".mod", ".py", ".pyi", ".h"}
+JUDGE = ("spec-tests/judge", "spec-tests/age.lua", "spec-tests/schema.json", "spec-tests/transcript-schema.json")
+ENDINGS = {".rs", ".lua", ".toml", ".lock", ".rb", ".go", ".mod", ".sum", ".py", ".pyi", ".h"}
 # Caches, tests, and what ci/go-library writes from the rest.
 LEFT_OUT = ("__pycache__", "tests", "staged_", "linux_", "darwin_")
 
 
 def of(root: Path, language: str) -> str:
     """In: the repository's root, a language. Out: a digest of all that its library, its runner and the judge are made from."""
-    places = [*CORE, BINDINGS.get(language, ""), PACKAGES.get(language, ""), *JUDGE, f"spec-tests/{language}"]
+    places = [*CORE, BINDINGS.get(language, ""), *PACKAGES.get(language, ()), *JUDGE, f"spec-tests/{language}"]
     digest = hashlib.sha256()
     for file in sorted(file for place in places if place for file in _files(root / place)):
         content = file.read_bytes()

@@ -7,6 +7,7 @@ from judge.scenario import Scenario, op_of
 from judge.transcript import Played, Transcript
 
 SHOWN_FAILURES = 4
+RUNNER = "(runner)"
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def judge(scenarios: tuple[Scenario, ...], transcript: Transcript, language: str
     """In: the scenarios of one store and the transcript of their run. Out: a verdict for each, `(runner)` last if the run was unsound."""
     verdicts = [_scenario(scenario, transcript.played.get(scenario.name), language, store) for scenario in scenarios]
     if transcript.problems:
-        verdicts.append(Verdict("(runner)", language, store, breaches=tuple(transcript.problems)))
+        verdicts.append(Verdict(RUNNER, language, store, breaches=tuple(transcript.problems)))
     return verdicts
 
 
