@@ -149,6 +149,7 @@ mod tests {
         }
         assert!(circuit.admits(1_000_000));
     }
+
     #[test]
     fn callers_that_go_hide_no_dead_store() {
         let circuit = Circuit::new();

@@ -20,9 +20,9 @@ class Ends:
     __slots__ = ("_at", "_sent", "began", "seconds")
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
+        self.seconds = min(seconds, _LONGEST)
         self.began = time.monotonic()
-        self._at = self.began + min(seconds, _LONGEST)
+        self._at = self.began + self.seconds
         self._sent: float | None = None
 
     @property
